@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#pragma once
+
+// The seam to tools: an environment lists its tools and executes one call as a stream of chunks and a result.
+//
+// No framing, limits, time-outs, truncation or stop reasons here: the engine's tool run does all of that, and
+// contains what an environment throws. An environment is used from the session's loop; several calls of it run
+// interleaved, so state shared between calls must stand interleaving at every co_await.
+
+#include <thalweg/async/stream.hpp>
+#include <thalweg/protocol/message.hpp>
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace thalweg {
+
+/// One call the model made. Owns its texts; free to outlive everything else.
+class tool_call {
+public:
+    tool_call(text name, text arguments, text id) noexcept
+        : name_(std::move(name)), arguments_(std::move(arguments)), id_(std::move(id)) {}
+
+    [[nodiscard]] const text& name() const noexcept { return name_; }
+    [[nodiscard]] const text& arguments() const noexcept { return arguments_; } ///< JSON text of an object
+    [[nodiscard]] const text& id() const noexcept { return id_; }               ///< unique in the session
+    [[nodiscard]] const std::vector<text>& origin() const noexcept { return origin_; } ///< empty = main session
+    tool_call&& with_origin(std::vector<text> hops) && {
+        origin_ = std::move(hops);
+        return std::move(*this);
+    }
+
+    /// The arguments as a described struct; the error is a sentence with a member path. Needs describe.hpp.
+    template <class T>
+    [[nodiscard]] result<T> decode() const;
+
+private:
+    text name_;
+    text arguments_;
+    text id_;
+    std::vector<text> origin_;
+};
+
+/// One piece of a tool's output.
+class chunk {
+public:
+    enum class type : std::uint8_t { text, progress, forwarded };
+
+    static chunk text(thalweg::text piece) { return chunk(type::text, std::move(piece)); } ///< UTF-8, appended to the output
+    /// Progress for people (D-13): a text and any JSON beside it; never part of the output.
+    static chunk progress(thalweg::text content, thalweg::text details_json = {}) {
+        chunk c(type::progress, std::move(content));
+        c.details_ = std::move(details_json);
+        return c;
+    }
+    /// A message of a child session, origin already set; passes through unchanged.
+    static chunk forward(message m) {
+        chunk c(type::forwarded, {});
+        c.message_ = std::make_unique<thalweg::message>(std::move(m));
+        return c;
+    }
+
+    [[nodiscard]] type kind() const noexcept { return kind_; }
+    [[nodiscard]] thalweg::text& content() noexcept { return content_; }
+    [[nodiscard]] const thalweg::text& details() const noexcept { return details_; }
+    [[nodiscard]] thalweg::message& forwarded() noexcept { return *message_; } ///< only for forward()
+
+private:
+    chunk(type t, thalweg::text content) noexcept : content_(std::move(content)), kind_(t) {}
+
+    thalweg::text content_;
+    thalweg::text details_;
+    std::unique_ptr<thalweg::message> message_;
+    type kind_;
+};
+
+/// How a tool ended, in its own view; the engine decides what is reported (R-ENV-07).
+class tool_result {
+public:
+    static tool_result completed() { return tool_result(std::nullopt, {}); }
+    static tool_result completed(std::string note) { return tool_result(stop_reason::completed, std::move(note)); }
+    static tool_result failed(std::string note) { return tool_result(stop_reason::failed, std::move(note)); }
+    static tool_result failed(const error& why) { return failed(why.message()); }
+    static tool_result aborted() { return tool_result(stop_reason::aborted, {}); }
+
+    tool_result&& with_images(std::vector<text> data_urls) && {
+        images_ = std::move(data_urls);
+        return std::move(*this);
+    }
+
+    [[nodiscard]] std::optional<stop_reason> stop() const noexcept { return stop_; }
+    [[nodiscard]] const std::string& note() const noexcept { return note_; } ///< one line for the end of the output
+    [[nodiscard]] std::vector<text>& images() noexcept { return images_; }
+
+private:
+    tool_result(std::optional<stop_reason> stop, std::string note) : stop_(stop), note_(std::move(note)) {}
+
+    std::optional<stop_reason> stop_;
+    std::string note_;
+    std::vector<text> images_;
+};
+
+/// What a tool may know beside its call. Loop and stop token come from the coroutine itself: `co_await this_coroutine()`.
+class tool_context {
+public:
+    tool_context() = default;
+};
+
+namespace detail {
+
+template <class E>
+concept has_tools = requires { &E::tools; } || requires(E& e) { e.tools(); };
+template <class E>
+concept tools_returns_list = requires(E& e) {
+    { e.tools() } -> std::convertible_to<std::vector<tool_definition>>;
+};
+template <class E>
+concept has_execute = requires { &E::execute; } ||
+                      requires(E& e, tool_call c, tool_context x) { e.execute(std::move(c), x); };
+template <class E>
+concept execute_takes_call = requires(E& e, tool_call c, tool_context x) { e.execute(std::move(c), x); };
+template <class E>
+concept execute_returns_stream = requires(E& e, tool_call c, tool_context x) {
+    { e.execute(std::move(c), x) } -> std::same_as<stream<chunk, tool_result>>;
+};
+
+} // namespace detail
+
+/// Tools behind `std::vector<tool_definition> tools()` and `stream<chunk, tool_result> execute(tool_call, tool_context)`.
+template <class E>
+concept Environment = detail::tools_returns_list<std::unwrap_reference_t<E>> &&
+                      detail::execute_returns_stream<std::unwrap_reference_t<E>>;
+
+/// The same question as Environment, but a "no" stops the build with a sentence that names what is missing.
+template <class E>
+consteval bool check_environment() {
+    using type = std::unwrap_reference_t<E>;
+    constexpr bool lists = detail::has_tools<type>;
+    static_assert(lists, "thalweg: an environment needs the member `std::vector<tool_definition> tools()`; "
+                         "this type has no tools");
+    if constexpr (lists) {
+        constexpr bool listed = detail::tools_returns_list<type>;
+        static_assert(listed, "thalweg: an environment's tools() must return `std::vector<tool_definition>`");
+        if constexpr (listed) {
+            constexpr bool executes = detail::has_execute<type>;
+            static_assert(executes, "thalweg: an environment needs the member `stream<chunk, tool_result> "
+                                    "execute(tool_call, tool_context)`; this type has no execute");
+            if constexpr (executes) {
+                constexpr bool takes = detail::execute_takes_call<type>;
+                static_assert(takes, "thalweg: an environment's execute must take `(tool_call, tool_context)` by value");
+                if constexpr (takes) {
+                    static_assert(detail::execute_returns_stream<type>,
+                                  "thalweg: an environment's execute must return `stream<chunk, tool_result>`");
+                }
+            }
+        }
+    }
+    return Environment<E>;
+}
+
+template <class E>
+inline constexpr bool is_environment = check_environment<E>();
+
+} // namespace thalweg

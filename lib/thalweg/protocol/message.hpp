@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#pragma once
+
+// The OmniMessage: one structure for the caller's stream, the trace file and a server's push channel.
+// A message is 64 bytes and immutable but for its time stamp and origin; what rarely occurs (name, fidelity,
+// images, origin, event fields, unknown members) lies in one shared, reference-counted box, so that copies
+// are cheap and a short text delta never allocates.
+//
+// Unknown types and unknown members are carried through unchanged, byte for byte (R-PRO-04).
+// Thread rule: value semantics; different objects may be used from different threads.
+
+#include <thalweg/protocol/result.hpp>
+#include <thalweg/protocol/text.hpp>
+#include <thalweg/protocol/tool.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace thalweg {
+
+/// What a message is: its envelope type and payload type in one (protocol §2, §3).
+enum class kind : std::uint8_t {
+    session_meta,
+    // complete model messages
+    text,
+    thinking,
+    tool_call,
+    tool_call_output,
+    image_url,
+    inline_data,
+    inline_thinking,
+    other_model,
+    // partial model messages: one frame of a segment
+    partial_text,
+    partial_thinking,
+    partial_tool_call,
+    partial_tool_call_output,
+    // events
+    request_begin,
+    request_end,
+    approval_decision,
+    token_usage,
+    abort,
+    compaction_begin,
+    compaction_end,
+    subagent,
+    tool_list_ready,
+    mcp_connect_begin,
+    mcp_connect_end,
+    goal_finished,
+    trace_fault,
+    notice,
+    other_event,
+};
+
+enum class role : std::uint8_t { user, assistant };
+
+/// How a model message or a request ended (protocol §4). `none` = the field is absent on the wire.
+enum class stop_reason : std::uint8_t { none, completed, aborted, timeout, malformed, failed, auth };
+
+/// Which frame of a segment a partial message is (R-PRO-20). `none` on everything that is not partial.
+enum class frame : std::uint8_t { none, start, delta, stop };
+
+enum class decision : std::uint8_t { allow, deny, forbidden };
+
+/// Token counts, all in tokens (R-PRO-06).
+struct token_counts {
+    std::int64_t cache_read = 0;
+    std::int64_t cache_write = 0;
+    std::int64_t output = 0;
+    std::int64_t total = 0;
+
+    token_counts& operator+=(const token_counts& more) noexcept;
+    friend bool operator==(const token_counts&, const token_counts&) = default;
+};
+
+// Payloads of events: what message::event_if<T>() gives.
+
+struct request_end {
+    stop_reason status = stop_reason::completed;
+    std::optional<text> error_message;       ///< only on a status other than completed (R-PRO-30)
+    std::optional<int> attempt;              ///< 1-based, inside the turn's retries (R-PRO-31)
+    std::optional<std::int64_t> retry_in_ms; ///< only if a retry will follow (R-PRO-32)
+};
+
+struct token_usage {
+    token_counts session;
+    token_counts request;
+};
+
+/// The event `abort`, last message of an interrupted or given-up run (R-ENG-37). Not called `abort`, because
+/// that name is ambiguous with the C library's wherever somebody writes `using namespace thalweg`.
+struct run_abort {
+    std::optional<text> reason; ///< written as null when absent (R-PRO-03)
+};
+
+enum class compaction_reason : std::uint8_t { context, turns, manual };
+enum class compaction_mode : std::uint8_t { summarize, discard };
+
+struct compaction_begin {
+    compaction_reason reason = compaction_reason::manual;
+    compaction_mode mode = compaction_mode::summarize;
+    std::int64_t context = 0; ///< tokens of the last request
+    std::int64_t turns = 0;
+};
+
+struct compaction_end {
+    compaction_reason reason = compaction_reason::manual;
+    compaction_mode mode = compaction_mode::summarize;
+    stop_reason status = stop_reason::completed;
+    std::optional<int> attempt;
+    std::optional<text> error_message;
+};
+
+struct subagent {
+    text session_id;
+};
+
+struct tool_list_ready {
+    std::vector<tool_definition> tools;
+};
+
+struct mcp_connect_begin {
+    std::vector<text> servers;
+};
+
+struct mcp_connect_result {
+    text server;
+    text transport; ///< stdio | http | sse
+    text status;    ///< completed | failed | aborted
+    std::int64_t duration_ms = 0;
+    std::optional<std::int64_t> tools;
+    std::optional<text> error;
+};
+
+struct mcp_connect_end {
+    text status; ///< completed | failed | aborted
+    std::vector<mcp_connect_result> results;
+};
+
+struct goal_finished {
+    text outcome; ///< complete | blocked | budget_limited | aborted
+    std::int64_t rounds = 0;
+    std::int64_t tokens_used = 0;
+};
+
+/// The trace could not be written; once, then counted (D-24).
+struct trace_fault {
+    text path;
+    text error;
+    std::int64_t lost = 0; ///< records not written so far
+};
+
+/// Something the user should know that is no failure (D-24).
+struct notice {
+    text code;
+    text body; ///< `text` on the wire
+};
+
+/// Invariants of one session; first record of every trace file (R-PRO-40, R-PRO-41).
+struct session_meta {
+    text session_id;
+    text provider;
+    text model_id;
+    std::variant<std::int64_t, text> model_context_window = std::int64_t(0);
+    text system_prompt;
+    text agent_state;           ///< absolute path
+    text workspace;             ///< absolute path
+    std::optional<text> source; ///< subagent | schedule
+};
+
+class message {
+public:
+    message() noexcept = default; ///< an empty user text without time stamp
+
+    message(const message& other) noexcept
+        : stamp_(other.stamp_),
+          kind_(other.kind_),
+          role_(other.role_),
+          frame_(other.frame_),
+          stop_(other.stop_),
+          decision_(other.decision_),
+          details_(other.details_),
+          content_(other.content_),
+          id_(other.id_) {
+        if (details_ != nullptr) share();
+    }
+    message(message&& other) noexcept
+        : stamp_(other.stamp_),
+          kind_(other.kind_),
+          role_(other.role_),
+          frame_(other.frame_),
+          stop_(other.stop_),
+          decision_(other.decision_),
+          details_(std::exchange(other.details_, nullptr)),
+          content_(std::move(other.content_)),
+          id_(std::move(other.id_)) {}
+    message& operator=(const message& other) noexcept {
+        message copy(other);
+        return *this = std::move(copy);
+    }
+    message& operator=(message&& other) noexcept;
+    ~message() {
+        if (details_ != nullptr) release();
+    }
+
+    // Complete model messages. `stop_reason` is completed unless set by `with_stop`.
+    static message user_text(text body);
+    static message assistant_text(text body);
+    static message thinking(text body);
+    static message tool_call(text name, text arguments, text tool_call_id);
+    static message tool_call_output(text output, text tool_call_id);
+    static message image_url(text url); ///< web URL or data URL
+    static message inline_data(thalweg::role by, text base64, text mime_type);
+    static message inline_thinking(text base64, text mime_type);
+
+    // Frames of a segment. start and stop have empty content; `name` is written on the start frame only
+    // (R-PRO-22). The kind of call that happens a million times: no allocation for up to
+    // text::inline_capacity bytes.
+    static message partial_text(thalweg::frame f, text delta = {});
+    static message partial_thinking(thalweg::frame f, text delta = {});
+    static message partial_tool_call(thalweg::frame f, text tool_call_id, text name = {},
+                                     text arguments_delta = {});
+    static message partial_tool_call_output(thalweg::frame f, text tool_call_id, text output_delta = {});
+
+    // Events.
+    static message request_begin();
+    static message approval_decision(thalweg::decision d, text tool_call_id);
+    /// `Event` is one of the structs above: request_end, token_usage, run_abort, …, session_meta.
+    template <class Event>
+    static message event(Event payload);
+    static message session_meta(struct session_meta payload); ///< the same as event(payload)
+
+    // Changes that make a new state of the same message before it is put on the stream. What other copies of
+    // the message see does not change.
+    message&& with_stop(stop_reason reason) &&;
+    message&& with_fidelity(text json_object) &&; ///< raw JSON object; empty or `{}` = absent (R-PRO-71)
+    message&& with_images(std::vector<text> data_urls) &&;
+    message&& with_sender(text sender) &&;  ///< R-PRO-10; `user` and empty are not written
+    message&& with_provider_id(text id) &&; ///< the provider's own call id; never written (R-PRO-13)
+    message&& with_origin_prefix(text session_id) &&; ///< one hop in front (R-PRO-60)
+    message&& with_timestamp(std::int64_t ms_since_epoch) &&;
+    /// UTC, milliseconds since 1970; cut to the years 1970 to 2527.
+    void stamp(std::int64_t ms_since_epoch) noexcept;
+
+    [[nodiscard]] thalweg::kind kind() const noexcept { return static_cast<thalweg::kind>(kind_); }
+    [[nodiscard]] bool has_timestamp() const noexcept { return stamp_ != 0; }
+    /// Milliseconds since 1970, UTC; 0 also where has_timestamp() is false.
+    [[nodiscard]] std::int64_t timestamp() const noexcept {
+        return stamp_ == 0 ? 0 : static_cast<std::int64_t>(stamp_) - 1;
+    }
+    [[nodiscard]] thalweg::role role() const noexcept { return static_cast<thalweg::role>(role_); }
+    [[nodiscard]] thalweg::frame frame() const noexcept { return static_cast<thalweg::frame>(frame_); }
+    [[nodiscard]] stop_reason stop() const noexcept { return static_cast<stop_reason>(stop_); }
+
+    [[nodiscard]] bool is_partial() const noexcept {
+        return kind() >= thalweg::kind::partial_text && kind() <= thalweg::kind::partial_tool_call_output;
+    }
+    /// Complete model message, unknown ones included.
+    [[nodiscard]] bool is_complete() const noexcept {
+        return kind() >= thalweg::kind::text && kind() <= thalweg::kind::other_model;
+    }
+    [[nodiscard]] bool is_event() const noexcept { return kind() >= thalweg::kind::request_begin; }
+    /// Protocol §2: no origin and not partial.
+    [[nodiscard]] bool is_recordable() const noexcept { return !is_partial() && origin().empty(); }
+
+    /// text, thinking, arguments, output, image_url or data, by kind; empty on everything else. Views and
+    /// texts live as long as the message and change with it.
+    [[nodiscard]] const text& content() const noexcept { return content_; }
+    [[nodiscard]] const text& tool_call_id() const noexcept { return id_; } ///< calls, outputs, decisions
+    [[nodiscard]] const text& name() const noexcept;                        ///< tool_call and its start frame
+    [[nodiscard]] const text& mime_type() const noexcept;
+    [[nodiscard]] const text& sender() const noexcept;
+    [[nodiscard]] const text& fidelity() const noexcept;    ///< raw JSON object or empty
+    [[nodiscard]] const text& provider_id() const noexcept; ///< tool_call_id() unless another was kept
+    /// payload.type as on the wire (also for unknown ones); empty for session_meta.
+    [[nodiscard]] const text& type_name() const noexcept;
+    [[nodiscard]] std::span<const text> images() const noexcept;
+    [[nodiscard]] std::span<const text> origin() const noexcept; ///< outer → inner; empty = main session
+    [[nodiscard]] thalweg::decision decision() const noexcept {
+        return static_cast<thalweg::decision>(decision_);
+    }
+    /// The payload of an event (request_end, token_usage, …) or of session_meta; nullptr if it is another
+    /// one.
+    template <class Event>
+    [[nodiscard]] const Event* event_if() const noexcept;
+
+    friend class message_codec;
+
+private:
+    struct details; // in message_details.hpp: the rare members
+
+    message(thalweg::kind k, thalweg::role r, thalweg::frame f, stop_reason s, text content,
+            text id = {}) noexcept
+        : stamp_(0),
+          kind_(static_cast<std::uint8_t>(k)),
+          role_(static_cast<std::uint8_t>(r)),
+          frame_(static_cast<std::uint8_t>(f)),
+          stop_(static_cast<std::uint8_t>(s)),
+          decision_(0),
+          content_(std::move(content)),
+          id_(std::move(id)) {}
+
+    void share() const noexcept;
+    void release() noexcept;
+    details& own(); // the box, made or copied so that it belongs to this message alone
+
+    std::uint64_t stamp_ : 44 = 0; // milliseconds since 1970, plus one; 0 = none
+    std::uint64_t kind_ : 8 = static_cast<std::uint64_t>(thalweg::kind::text);
+    std::uint64_t role_ : 2 = 0;
+    std::uint64_t frame_ : 2 = 0;
+    std::uint64_t stop_ : 4 = static_cast<std::uint64_t>(stop_reason::completed);
+    std::uint64_t decision_ : 2 = 0;
+    details* details_ = nullptr; // shared by reference count
+    text content_;
+    text id_;
+};
+
+static_assert(sizeof(message) == 64);
+
+inline message& message::operator=(message&& other) noexcept {
+    if (this == &other) return *this;
+    if (details_ != nullptr) release();
+    stamp_ = other.stamp_;
+    kind_ = other.kind_;
+    role_ = other.role_;
+    frame_ = other.frame_;
+    stop_ = other.stop_;
+    decision_ = other.decision_;
+    details_ = std::exchange(other.details_, nullptr);
+    content_ = std::move(other.content_);
+    id_ = std::move(other.id_);
+    return *this;
+}
+
+inline message message::partial_text(thalweg::frame f, text delta) {
+    return message(kind::partial_text, role::assistant, f, stop_reason::completed, std::move(delta));
+}
+
+inline message message::partial_thinking(thalweg::frame f, text delta) {
+    return message(kind::partial_thinking, role::assistant, f, stop_reason::completed, std::move(delta));
+}
+
+inline message message::partial_tool_call_output(thalweg::frame f, text tool_call_id, text output_delta) {
+    return message(kind::partial_tool_call_output, role::user, f, stop_reason::completed,
+                   std::move(output_delta), std::move(tool_call_id));
+}
+
+/// Appends the wire form (R-PRO-01…03) without a line end. A message that was never stamped is written
+/// without `timestamp`, which no reader of ours takes but parse_message() with `require_timestamp` off.
+void append_json(std::string& out, const message& m);
+[[nodiscard]] std::string to_json(const message& m);
+
+struct parse_options {
+    bool require_timestamp = true; ///< off for data that is compared without time
+};
+
+/// Reads one message, strictly: known members must have their type, `timestamp` its 24 characters, roles the
+/// value of their kind (R-PRO-11). Unknown payload types and members are kept byte for byte (R-PRO-04); in a
+/// text of several lines their white space is removed, so that the message can be written on one.
+///
+/// The written form equals the parsed one as JSON value but for what is never written: null for an absent
+/// optional member, an empty `fidelity`, an empty `images`, `sender` "user".
+/// Errors: code json::errc, sentence with byte offset in `line`, member path and what was expected.
+[[nodiscard]] result<message> parse_message(std::string_view line, parse_options options = {});
+
+// Names as on the wire; what has none (stop_reason::none, frame::none) gives an empty view.
+[[nodiscard]] std::string_view to_string(kind k) noexcept;
+[[nodiscard]] std::string_view to_string(role r) noexcept;
+[[nodiscard]] std::string_view to_string(stop_reason r) noexcept;
+[[nodiscard]] std::string_view to_string(frame f) noexcept;
+[[nodiscard]] std::string_view to_string(decision d) noexcept;
+
+} // namespace thalweg
