@@ -2,7 +2,8 @@
 
 #pragma once
 
-// Described structs as JSON: the schema a model is shown, the arguments it sends back, the values a tool returns.
+// Described structs as JSON: the schema a model is shown, the arguments it sends back, the values a tool
+// returns.
 //
 //     struct forecast_args {
 //         std::string city;
@@ -16,11 +17,11 @@
 // described structs, in any nesting. Anything else stops the build with a sentence.
 //
 // A member may be left out by the caller if it has a default that can be seen: a scalar or an enum with an
-// initializer, a string, vector or map that is not empty in `T{}`, and every std::optional. Nested structs are
-// required. The default stands in the schema.
+// initializer, a string, vector or map that is not empty in `T{}`, and every std::optional. Nested structs
+// are required. The default stands in the schema.
 //
-// A struct has a default constructor, and it is run a few times more often than one might think (to look at the
-// defaults), so it should have no effects. No thread rule: everything here may be called from any thread.
+// A struct has a default constructor, and it is run a few times more often than one might think (to look at
+// the defaults), so it should have no effects. No thread rule: everything here may be called from any thread.
 
 #include <thalweg/protocol/detail/codec_of.hpp>
 #include <thalweg/protocol/environment.hpp>
@@ -42,8 +43,8 @@ struct doc {
     std::string_view text;
 };
 
-/// The JSON Schema of T, a described struct, as JSON text: an object with its properties, the required ones, and
-/// no others allowed. A struct that contains itself is written as a plain object where it returns.
+/// The JSON Schema of T, a described struct, as JSON text: an object with its properties, the required ones,
+/// and no others allowed. A struct that contains itself is written as a plain object where it returns.
 template <class T>
 [[nodiscard]] text schema() {
     static_assert(detail::check_described<T>());
@@ -54,9 +55,10 @@ template <class T>
     return text(out);
 }
 
-/// Reads a T. Strict: unknown members, members given twice, missing ones, wrong types and numbers out of range are
-/// errors, and the message is one sentence that starts with the place: `path[1].lat: expected a number, got "north"`.
-/// What is lenient: an integer may be written 1.0, and null stands for an empty std::optional.
+/// Reads a T. Strict: unknown members, members given twice, missing ones, wrong types and numbers out of
+/// range are errors, and the message is one sentence that starts with the place: `path[1].lat: expected a
+/// number, got "north"`. What is lenient: an integer may be written 1.0, and null stands for an empty
+/// std::optional.
 ///
 /// `place` names the value itself and comes first in the message; may be empty.
 /// Text that has no form in UTF-8 (an unpaired surrogate escape) arrives as U+FFFD.

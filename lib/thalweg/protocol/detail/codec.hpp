@@ -5,8 +5,8 @@
 // The machinery behind describe.hpp: how one C++ type is described, read and written.
 //
 // Everything that does not depend on the type lies in describe.cpp and works on tables: a type contributes a
-// `codec` (three functions on untyped memory), a described struct a list of `field`s. One table per type, built
-// once; nothing here is for users. No thread rule: tables are constant once made.
+// `codec` (three functions on untyped memory), a described struct a list of `field`s. One table per type,
+// built once; nothing here is for users. No thread rule: tables are constant once made.
 
 #include <thalweg/protocol/json.hpp>
 #include <thalweg/protocol/result.hpp>
@@ -55,7 +55,8 @@ struct open_schemas {
 /// One type. `schema` appends the members of its schema without braces, so that a description can follow.
 struct codec {
     void (*schema)(std::string& out, const open_schemas* open);
-    bool (*decode)(void* target, json::view value, const json_path& at, std::string& fault); ///< false: see fault
+    bool (*decode)(void* target, json::view value, const json_path& at,
+                   std::string& fault); ///< false: see fault
     void (*encode)(std::string& out, const void* source);
     bool (*absent)(const void* source); ///< null = the value is always there
 };
@@ -72,8 +73,8 @@ struct field {
 // describe.cpp. Each `read_` returns false and words the fault if the value does not fit.
 bool expected(std::string_view what, json::view got, const json_path& at, std::string& fault);
 bool read_bool(bool& target, json::view value, const json_path& at, std::string& fault);
-bool read_integer(std::uint64_t& bits, std::int64_t low, std::uint64_t high, json::view value, const json_path& at,
-                  std::string& fault);
+bool read_integer(std::uint64_t& bits, std::int64_t low, std::uint64_t high, json::view value,
+                  const json_path& at, std::string& fault);
 bool read_number(double& target, double limit, json::view value, const json_path& at, std::string& fault);
 bool read_string(std::string& target, json::view value, const json_path& at, std::string& fault);
 bool read_name(std::size_t& index, std::span<const char* const> names, json::view value, const json_path& at,
@@ -106,13 +107,15 @@ inline constexpr bool is_map<std::map<std::string, T, C, A>> = true;
 /// char is a letter to some and a number to others, so it is neither here; long double has bytes nobody sets.
 template <class T>
 inline constexpr bool is_number =
-    (std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
-     !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t>) ||
+    (std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
+     !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
+     !std::is_same_v<T, char32_t>) ||
     std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <class T>
-inline constexpr bool is_built_in = is_number<T> || std::is_same_v<T, bool> || std::is_same_v<T, std::string> ||
-                                    std::is_same_v<T, text> || is_optional<T> || is_vector<T> || is_map<T>;
+inline constexpr bool is_built_in =
+    is_number<T> || std::is_same_v<T, bool> || std::is_same_v<T, std::string> || std::is_same_v<T, text> ||
+    is_optional<T> || is_vector<T> || is_map<T>;
 
 template <class T>
 inline constexpr bool is_described_enum = [] {
@@ -121,7 +124,8 @@ inline constexpr bool is_described_enum = [] {
 }();
 template <class T>
 inline constexpr bool is_described_struct = [] {
-    if constexpr (std::is_class_v<T> && !is_built_in<T>) return boost::describe::has_describe_members<T>::value;
+    if constexpr (std::is_class_v<T> && !is_built_in<T>)
+        return boost::describe::has_describe_members<T>::value;
     return false;
 }();
 
@@ -134,7 +138,8 @@ consteval bool docs_are_known() {
     if constexpr (requires { T::docs; }) {
         for (const auto& entry : T::docs) {
             bool known = false;
-            boost::mp11::mp_for_each<members_of<T>>([&](auto member) { known = known || entry.member == member.name; });
+            boost::mp11::mp_for_each<members_of<T>>(
+                [&](auto member) { known = known || entry.member == member.name; });
             if (!known) return false;
         }
     }
@@ -145,33 +150,40 @@ consteval bool docs_are_known() {
 template <class T>
 consteval bool check_described() {
     if constexpr (std::is_enum_v<T>) {
-        static_assert(is_described_enum<T>, "thalweg: this enum is not described; write "
-                                            "BOOST_DESCRIBE_ENUM(type, value, ...) behind it, in its namespace");
+        static_assert(is_described_enum<T>,
+                      "thalweg: this enum is not described; write "
+                      "BOOST_DESCRIBE_ENUM(type, value, ...) behind it, in its namespace");
         return is_described_enum<T>;
     } else if constexpr (std::is_class_v<T> && !is_built_in<T>) {
         constexpr bool described = is_described_struct<T>;
-        static_assert(described, "thalweg: this struct is not described; write "
-                                 "BOOST_DESCRIBE_STRUCT(type, (), (member, ...)) behind it, in its namespace");
+        static_assert(described,
+                      "thalweg: this struct is not described; write "
+                      "BOOST_DESCRIBE_STRUCT(type, (), (member, ...)) behind it, in its namespace");
         if constexpr (described) {
             constexpr bool made = std::is_default_constructible_v<T>;
-            static_assert(made, "thalweg: a described struct needs a default constructor; decoding starts from it");
-            static_assert(docs_are_known<T>(), "thalweg: `docs` names a member that BOOST_DESCRIBE_STRUCT does not list");
+            static_assert(made,
+                          "thalweg: a described struct needs a default constructor; decoding starts from it");
+            static_assert(docs_are_known<T>(),
+                          "thalweg: `docs` names a member that BOOST_DESCRIBE_STRUCT does not list");
             return made;
         }
         return false;
     } else {
-        static_assert(is_built_in<T>,
-                      "thalweg: this type has no form in JSON; use bool, integers, float, double, std::string, "
-                      "thalweg::text, std::optional, std::vector, std::map<std::string, T>, described enums and structs");
+        static_assert(
+            is_built_in<T>,
+            "thalweg: this type has no form in JSON; use bool, integers, float, double, std::string, "
+            "thalweg::text, std::optional, std::vector, std::map<std::string, T>, described enums and "
+            "structs");
         return is_built_in<T>;
     }
 }
 
-/// Which members have an initializer, in the order of members_of<T>; means something for scalars and enums only.
+/// Which members have an initializer, in the order of members_of<T>; means something for scalars and enums
+/// only.
 ///
 /// No trait tells this, so it is watched: over memory filled with one pattern, then with another, T is
-/// default-initialized; a scalar that nobody set keeps the pattern and therefore differs. Out of line and between
-/// barriers, because a compiler may otherwise drop the filling as dead.
+/// default-initialized; a scalar that nobody set keeps the pattern and therefore differs. Out of line and
+/// between barriers, because a compiler may otherwise drop the filling as dead.
 template <class T>
 [[gnu::noinline]] auto initialized_members() {
     constexpr std::size_t count = boost::mp11::mp_size<members_of<T>>::value;
@@ -188,12 +200,14 @@ template <class T>
         std::size_t i = 0;
         boost::mp11::mp_for_each<members_of<T>>([&](auto member) {
             auto& value = made->*member.pointer;
-            places[i++] = {static_cast<std::size_t>(reinterpret_cast<unsigned char*>(&value) - storage), sizeof value};
+            places[i++] = {static_cast<std::size_t>(reinterpret_cast<unsigned char*>(&value) - storage),
+                           sizeof value};
         });
         made->~T();
     }
     for (std::size_t i = 0; i < count; ++i)
-        initialized[i] = std::memcmp(seen[0] + places[i].first, seen[1] + places[i].first, places[i].second) == 0;
+        initialized[i] =
+            std::memcmp(seen[0] + places[i].first, seen[1] + places[i].first, places[i].second) == 0;
     return initialized;
 }
 

@@ -26,7 +26,8 @@ struct codec_functions {
 
 template <class T>
 inline constexpr codec codec_of{&codec_functions<T>::schema, &codec_functions<T>::decode,
-                                &codec_functions<T>::encode, is_optional<T> ? &codec_functions<T>::absent : nullptr};
+                                &codec_functions<T>::encode,
+                                is_optional<T> ? &codec_functions<T>::absent : nullptr};
 
 template <class E>
 inline constexpr auto names_of = [] {
@@ -88,7 +89,8 @@ bool codec_functions<T>::decode(void* target, json::view value, const json_path&
         return true;
     } else if constexpr (std::is_floating_point_v<T>) {
         double number = 0;
-        if (!read_number(number, static_cast<double>(std::numeric_limits<T>::max()), value, at, fault)) return false;
+        if (!read_number(number, static_cast<double>(std::numeric_limits<T>::max()), value, at, fault))
+            return false;
         result = static_cast<T>(number);
         return true;
     } else if constexpr (std::is_same_v<T, std::string>) {
@@ -153,8 +155,10 @@ void codec_functions<T>::encode(std::string& out, const void* source) {
     } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, text>) {
         json::append_string(out, value);
     } else if constexpr (is_optional<T>) {
-        if (value) codec_of<typename T::value_type>.encode(out, &*value);
-        else out += "null";
+        if (value)
+            codec_of<typename T::value_type>.encode(out, &*value);
+        else
+            out += "null";
     } else if constexpr (is_vector<T>) {
         char separator = '[';
         for (const typename T::value_type& element : value) {
@@ -191,10 +195,14 @@ std::string_view doc_of(std::string_view member) {
 /// Whether a call may leave the member out: it has an initializer that can be seen (see describe.hpp).
 template <class M>
 bool may_be_left_out(const M& in_defaults, bool initialized) {
-    if constexpr (is_optional<M>) return true;
-    else if constexpr (std::is_arithmetic_v<M> || std::is_enum_v<M>) return initialized;
-    else if constexpr (is_described_struct<M>) return false;
-    else return !in_defaults.empty();
+    if constexpr (is_optional<M>)
+        return true;
+    else if constexpr (std::is_arithmetic_v<M> || std::is_enum_v<M>)
+        return initialized;
+    else if constexpr (is_described_struct<M>)
+        return false;
+    else
+        return !in_defaults.empty();
 }
 
 template <class T>
@@ -207,9 +215,10 @@ std::span<const field> fields_of() {
         std::size_t i = 0;
         boost::mp11::mp_for_each<members_of<T>>([&](auto member) {
             using value_type = std::remove_cvref_t<decltype(defaults.*member.pointer)>;
-            list[i] = {member.name, doc_of<T>(member.name), &codec_of<value_type>,
-                       [](void* object) -> void* { return &(static_cast<T*>(object)->*decltype(member)::pointer); },
-                       !may_be_left_out(defaults.*member.pointer, initialized[i])};
+            list[i] = {
+                member.name, doc_of<T>(member.name), &codec_of<value_type>,
+                [](void* object) -> void* { return &(static_cast<T*>(object)->*decltype(member)::pointer); },
+                !may_be_left_out(defaults.*member.pointer, initialized[i])};
             ++i;
         });
         return list;
