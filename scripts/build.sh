@@ -37,6 +37,9 @@ with_compiler_cache() {
     fi
 }
 
+# Options that a build directory is made with; whoever builds another kind sets them. The environment may add some.
+meson_options=()
+
 # build_targets DIR TARGET…: one at a time per directory, since ninja does not lock.
 build_targets() {
     local dir=$1
@@ -44,20 +47,12 @@ build_targets() {
     mkdir -p "$(dirname "$dir")"
     (
         flock 9
-        configure_as_named "$dir"
+        configure "$dir" ${meson_options[@]+"${meson_options[@]}"} ${THALWEG_MESON_OPTIONS:-}
         # Every line of progress is for a terminal; a log gets what went wrong.
         local quiet=()
         [ -t 2 ] || quiet=(--quiet)
         ninja -C "$dir" ${quiet[@]+"${quiet[@]}"} ${JOBS:+-j "$JOBS"} "$@" </dev/null >&2
     ) 9>"$dir.lock"
-}
-
-# The build directories that the subcommands use.
-configure_as_named() {
-    case $1 in
-    "$release_build") configure "$1" --buildtype=release ;;
-    *) configure "$1" ${THALWEG_MESON_OPTIONS:-} ;;
-    esac
 }
 
 build_program() {

@@ -13,6 +13,7 @@ import fnmatch
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -33,12 +34,13 @@ class Outcome:
         self.passed, self.failed, self.skipped, self.report = passed, failed, skipped, report
 
 
-def run(command, test, **more):
+def run(command, test):
     """One child process with the test's environment and time limit; (exit code or None for a timeout, output)."""
     environment = {**SANITIZERS, **os.environ, **test.get("env", {})}
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                 env=environment, cwd=test.get("workdir") or None, start_new_session=True, **more)
+                                 env=environment, cwd=test.get("workdir") or None, start_new_session=True,
+                                 preexec_fn=test.get("limit"))
         try:
             code = child.wait(timeout=test.get("timeout") or None)
         except subprocess.TimeoutExpired:
@@ -175,10 +177,15 @@ def suites(test):
     return [suite.split(":")[-1] for suite in test["suite"]]
 
 
+def stack_limit(kib):
+    return lambda: resource.setrlimit(resource.RLIMIT_STACK, (kib * 1024, kib * 1024))
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--suite", action="append", help="only this suite (may be repeated)")
     options.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    options.add_argument("--stack-kib", type=int, help="stack size of the test programs")
     options.add_argument("build")
     options.add_argument("pattern", nargs="?", default="")
     arguments = options.parse_args()
@@ -187,6 +194,7 @@ def main():
     tests = json.loads(listed.stdout)
     for test in tests:
         test["name"] = test["name"].split(" / ")[-1]
+        test["limit"] = stack_limit(arguments.stack_kib) if arguments.stack_kib else None
     tests = [test for test in tests
              if not arguments.suite or set(arguments.suite) & set(suites(test))]
     tests = [test for test in tests

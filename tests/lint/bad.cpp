@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Every line marked `lint: RULE` must be reported, under that rule, and no other line.
+// clang-format off
 
 #include "coroutine.hpp"
 

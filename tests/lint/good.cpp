@@ -7,25 +7,21 @@ namespace snippet {
 
 task<> conditions(bool flag) {
     bool is_ready = co_await ready();
-    if (is_ready)
-        flag = false;
-    if (bool again = co_await ready())
-        flag = again;
+    if (is_ready) flag = false;
+    if (bool again = co_await ready()) flag = again;
     while (auto received = co_await receive())
         flag = *received > 0;
     for (int i = co_await number(); i < 3; ++i)
         flag = !flag;
     bool both = flag;
-    if (both)
-        both = co_await ready();
+    if (both) both = co_await ready();
     co_return;
 }
 
 template <class T>
 task<> in_a_template(T flag) {
     T is_ready = co_await ready();
-    if (is_ready)
-        flag = T();
+    if (is_ready) flag = T();
 }
 template task<> in_a_template<bool>(bool);
 
@@ -66,8 +62,7 @@ task<> closures(std::string text) {
 task<aggregate> results(bool flag) {
     auto text = co_await word();
     aggregate filled{text, 1};
-    if (flag)
-        co_return filled;
+    if (flag) co_return filled;
     co_return aggregate{text, 1};
 }
 
@@ -81,11 +76,9 @@ bool finished(task<>);
 bool count(aggregate);
 task<> lambdas(bool flag, std::string text) {
     CHECK(finished([]() -> task<> { co_await number(); }()));
-    if (finished([]() -> task<> { co_await number(); }()))
-        flag = false;
+    if (finished([]() -> task<> { co_await number(); }())) flag = false;
     co_await [](std::string kept, bool again) -> task<> {
-        if (again || count(aggregate{kept, 1}))
-            kept = again ? std::string("a") : std::string("b");
+        if (again || count(aggregate{kept, 1})) kept = again ? std::string("a") : std::string("b");
         std::vector<int> numbers{1, 2};
         co_await take_vector(std::move(numbers));
     }(text, flag);
@@ -94,10 +87,11 @@ task<> lambdas(bool flag, std::string text) {
 // A lambda coroutine is a full expression of its own: temporaries of the statement around it are not at risk.
 void run(task<>, aggregate = {});
 void driver(std::string text) {
-    run([](std::string kept) -> task<> {
-        auto inner = aggregate{kept, 1};
-        co_await take(std::move(inner));
-    }(text),
+    run(
+        [](std::string kept) -> task<> {
+            auto inner = aggregate{kept, 1};
+            co_await take(std::move(inner));
+        }(text),
         aggregate{text, 1});
 }
 
