@@ -29,6 +29,9 @@ constexpr std::uint64_t yields_after(pace mode) noexcept {
 // One thread.
 template <class Message>
 contender floor_contender(unsigned producers, pace mode);
+// By peek(), next() and next_batch().
+template <class Message>
+std::vector<contender> thalweg_merges(unsigned producers, pace mode);
 template <class Message>
 contender asio_as_in_examples(unsigned producers, pace mode);
 template <class Message>
@@ -42,6 +45,8 @@ inline constexpr unsigned most_threads = 4;
 
 // Producers on threads of their own.
 template <class Message>
+std::vector<contender> thalweg_remotes(unsigned producers);
+template <class Message>
 contender mutex_queue(unsigned producers);
 // The consumer takes all that is there at once.
 template <class Message>
@@ -52,6 +57,7 @@ contender mutex_queue_bounded(unsigned producers);
 
 // Heap bytes per producer that has been set up and waits for its source.
 idle_memory idle_floor(unsigned producers);
+idle_memory idle_thalweg(unsigned producers);
 idle_memory idle_asio(unsigned producers);
 
 std::string asio_version();

@@ -18,6 +18,7 @@ void add_table(std::vector<group>& groups, const char* table, const std::vector<
         for (const unsigned count : producers) {
             group one{.table = table, .mode = name, .producers = count, .contenders = {}};
             one.contenders.push_back(floor_contender<Ours>(count, mode));
+            for (contender& each : thalweg_merges<Ours>(count, mode)) one.contenders.push_back(std::move(each));
             one.contenders.push_back(mutex_queue_one_thread<Theirs>(count, mode));
             one.contenders.push_back(asio_best_use<Theirs>(count, mode));
             one.contenders.push_back(asio_as_in_examples<Theirs>(count, mode));
@@ -26,6 +27,7 @@ void add_table(std::vector<group>& groups, const char* table, const std::vector<
     for (const unsigned count : producers) {
         group one{.table = table, .mode = "threads", .producers = count, .contenders = {}};
         one.contenders.push_back(mutex_queue<Theirs>(count));
+        for (contender& each : thalweg_remotes<Ours>(count)) one.contenders.push_back(std::move(each));
         one.contenders.push_back(mutex_queue_swapping<Theirs>(count));
         one.contenders.push_back(mutex_queue_bounded<Theirs>(count));
         groups.push_back(std::move(one));
@@ -59,7 +61,7 @@ int main(int argc, char** argv) {
 
     report done{.bench = "merge", .item = "message", .where = look_at_machine()};
     done.where.libraries.emplace_back("asio", asio_version());
-    done.idle = {idle_floor(10000), idle_asio(10000)};
+    done.idle = {idle_floor(10000), idle_thalweg(10000), idle_asio(10000)};
     run_groups(groups, chosen, done);
     print_table(done);
     return write_files(done, chosen) ? 0 : 1;
