@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#include <thalweg/async/loop.hpp>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace thalweg {
+
+namespace {
+
+constexpr int resumes_per_drain = 1024;
+
+bool earlier(const detail::timer_node& a, const detail::timer_node& b) noexcept {
+    return a.deadline != b.deadline ? a.deadline < b.deadline : a.order < b.order;
+}
+
+/// A binary heap whose entries know their place, so that a wait is taken back in logarithmic time.
+class timer_heap {
+public:
+    [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+    [[nodiscard]] detail::timer_node& first() const noexcept { return *entries_.front(); }
+
+    void insert(detail::timer_node& node) {
+        node.at = entries_.size();
+        entries_.push_back(&node);
+        sift_up(node.at);
+    }
+    void erase(detail::timer_node& node) noexcept {
+        const std::size_t hole = std::exchange(node.at, detail::timer_node::idle);
+        detail::timer_node* last = entries_.back();
+        entries_.pop_back();
+        if (last == &node) return;
+        put(hole, last);
+        sift_up(hole);
+        sift_down(last->at);
+    }
+
+private:
+    void put(std::size_t at, detail::timer_node* node) noexcept {
+        entries_[at] = node;
+        node->at = at;
+    }
+    void sift_up(std::size_t at) noexcept {
+        while (at > 0) {
+            const std::size_t parent = (at - 1) / 2;
+            if (!earlier(*entries_[at], *entries_[parent])) return;
+            exchange(at, parent);
+            at = parent;
+        }
+    }
+    void sift_down(std::size_t at) noexcept {
+        for (;;) {
+            std::size_t least = at;
+            for (const std::size_t child : {2 * at + 1, 2 * at + 2}) {
+                if (child < entries_.size() && earlier(*entries_[child], *entries_[least])) least = child;
+            }
+            if (least == at) return;
+            exchange(at, least);
+            at = least;
+        }
+    }
+    void exchange(std::size_t a, std::size_t b) noexcept {
+        detail::timer_node* moved = entries_[a];
+        put(a, entries_[b]);
+        put(b, moved);
+    }
+
+    std::vector<detail::timer_node*> entries_;
+};
+
+} // namespace
+
+void detail::timer_node::cancel() noexcept {
+    if (is_armed()) owner->disarm(*this);
+}
+
+struct loop::parts {
+    explicit parts(std::unique_ptr<asio::io_context> mine, asio::io_context& io)
+        : own(std::move(mine)), executor(io.get_executor()), alarm(io) {}
+
+    std::unique_ptr<asio::io_context> own;
+    asio::io_context::executor_type executor;
+    asio::steady_timer alarm;
+    std::optional<loop::clock::time_point> alarm_at;
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
+    timer_heap timers;
+    std::uint64_t armed = 0;
+    std::shared_ptr<loop*> alive; // handlers that outlive the loop find null here
+};
+
+loop::loop() : root_(*this, cancel_) {
+    auto own = std::make_unique<asio::io_context>(1);
+    io_ = own.get();
+    parts_ = std::make_unique<parts>(std::move(own), *io_);
+    parts_->alive = std::make_shared<loop*>(this);
+    ready_.next = ready_.previous = &ready_;
+}
+
+loop::loop(asio::io_context& io) : io_(&io), root_(*this, cancel_) {
+    parts_ = std::make_unique<parts>(nullptr, io);
+    parts_->alive = std::make_shared<loop*>(this);
+    ready_.next = ready_.previous = &ready_;
+}
+
+loop::loop(virtual_time_tag) : loop() { virtual_time_ = true; }
+
+loop::~loop() {
+    *parts_->alive = nullptr;
+    while (ready_.next != &ready_) ready_.next->unlink();
+    ready_.next = ready_.previous = nullptr;
+    parts_.reset();
+    detail::frame_pool::trim();
+}
+
+loop::clock::time_point loop::now() const noexcept { return clock::now(); }
+
+std::int64_t loop::read_wall_ms() noexcept {
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+void loop::post(std::function<void()> work) { asio::post(parts_->executor, std::move(work)); }
+
+void loop::request_stop(cancel_reason why) {
+    asio::post(parts_->executor, [alive = parts_->alive, why] {
+        if (*alive != nullptr) (*alive)->cancel_.request(why);
+    });
+}
+
+namespace {
+
+/// Ties a loop to an io_context of another program.
+class loop_service final : public asio::execution_context::service {
+public:
+    using key_type = loop_service;
+    static inline asio::execution_context::id id;
+
+    explicit loop_service(asio::execution_context& owner)
+        : service(owner), loop_(std::in_place, static_cast<asio::io_context&>(owner)) {}
+    [[nodiscard]] loop& get() noexcept { return *loop_; }
+
+private:
+    void shutdown() noexcept override { loop_.reset(); }
+    std::optional<loop> loop_;
+};
+
+} // namespace
+
+loop& loop::of(asio::io_context& io) { return asio::use_service<loop_service>(static_cast<asio::execution_context&>(io)).get(); }
+
+// The ready queue ------------------------------------------------------------------------------------------------
+
+void loop::request_drain() noexcept {
+    draining_ = true;
+    asio::post(parts_->executor, [alive = parts_->alive] {
+        if (*alive != nullptr) (*alive)->drain();
+    });
+}
+
+void loop::drain() noexcept {
+    begin_turn();
+    for (int left = resumes_per_drain; left > 0 && ready_.next != &ready_; --left) {
+        detail::ready_node* first = ready_.next;
+        first->unlink();
+        first->handle.resume();
+    }
+    draining_ = false;
+    if (ready_.next != &ready_) request_drain();
+}
+
+// Timers ---------------------------------------------------------------------------------------------------------
+
+void loop::arm(detail::timer_node& timer, clock::time_point deadline) {
+    timer.cancel();
+    timer.owner = this;
+    timer.deadline = deadline;
+    timer.order = parts_->armed++;
+    parts_->timers.insert(timer);
+    if (!virtual_time_) rearm();
+}
+
+void loop::disarm(detail::timer_node& timer) noexcept { parts_->timers.erase(timer); }
+
+bool loop::fire_first_timer(clock::time_point& now) {
+    if (parts_->timers.empty()) return false;
+    detail::timer_node& first = parts_->timers.first();
+    now = std::max(now, first.deadline);
+    parts_->timers.erase(first);
+    schedule(*first.wakes);
+    return true;
+}
+
+/// Keeps one Asio timer at the first deadline. A wait that was taken back leaves it alone: one early wake-up is
+/// cheaper than setting it anew each time.
+void loop::rearm() {
+    if (parts_->timers.empty()) return;
+    const auto first = parts_->timers.first().deadline;
+    if (parts_->alarm_at && *parts_->alarm_at <= first) return;
+    parts_->alarm_at = first;
+    parts_->alarm.expires_at(first);
+    parts_->alarm.async_wait([alive = parts_->alive](std::error_code failed) {
+        if (failed || *alive == nullptr) return;
+        (*alive)->parts_->alarm_at.reset();
+        (*alive)->fire_due_timers();
+    });
+}
+
+void loop::fire_due_timers() {
+    begin_turn();
+    const auto due = clock::now();
+    while (!parts_->timers.empty() && parts_->timers.first().deadline <= due) {
+        detail::timer_node& first = parts_->timers.first();
+        parts_->timers.erase(first);
+        schedule(*first.wakes);
+    }
+    rearm();
+}
+
+// Running --------------------------------------------------------------------------------------------------------
+
+void loop::work_started() noexcept {
+    if (external_++ == 0) parts_->work.emplace(parts_->executor);
+}
+
+void loop::work_finished() noexcept {
+    if (--external_ == 0) parts_->work.reset();
+}
+
+bool loop::when_idle() { return false; }
+
+void loop::run_until(const bool& finished) {
+    while (!finished) {
+        io_->restart();
+        if (virtual_time_ && external_ == 0 ? io_->poll() != 0 : io_->run_one() != 0) continue;
+        if (when_idle()) continue;
+        throw std::logic_error("thalweg: every coroutine waits and nothing is left that could wake one "
+                               "(a channel nobody writes to, or a producer that is never finished?)");
+    }
+}
+
+} // namespace thalweg
