@@ -2,6 +2,7 @@
 
 #include <thalweg/net/sse.hpp>
 
+#include <thalweg/net/padded.hpp>
 #include <thalweg/protocol/json.hpp>
 
 #include <algorithm>
@@ -12,16 +13,11 @@
 
 namespace thalweg {
 
+using detail::append_padded;
+
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-// Appends and keeps `sse_parser::padding` bytes of capacity behind the text.
-void append_padded(std::string& to, std::string_view text) {
-    const auto needed = to.size() + text.size() + sse_parser::padding;
-    if (to.capacity() < needed) to.reserve(std::max(needed, 2 * to.capacity()));
-    to.append(text);
-}
 
 std::string_view trim_blanks(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";

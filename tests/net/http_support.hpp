@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#pragma once
+
+// What the HTTP tests share: requests to the scripted server and whole answers as plain values.
+
+#include "support/http_server.hpp"
+
+#include <thalweg/async/task.hpp>
+#include <thalweg/net/http.hpp>
+#include <thalweg/net/http_events.hpp>
+
+#include <string>
+#include <vector>
+
+namespace thalweg::testing {
+
+inline http::request get(std::string url) {
+    return {.method = "GET", .url = std::move(url)};
+}
+
+inline http::request post(std::string url, std::string body = "{}") {
+    return {
+        .url = std::move(url), .headers = {{"Content-Type", "application/json"}}, .body = std::move(body)};
+}
+
+/// An answer read to its end.
+struct whole_answer {
+    http::response_head head;
+    std::string body;
+    std::vector<std::size_t> reads; ///< size of each piece
+    http::outcome outcome;
+};
+
+inline task<whole_answer> fetch(http::client& on, http::request what) {
+    whole_answer answer;
+    http::exchange running = on.send(std::move(what));
+    const http::response_head* head = co_await running.head();
+    if (head != nullptr) answer.head = *head;
+    bool more = true;
+    while (more) {
+        const std::string_view bytes = co_await running.read();
+        answer.body += bytes;
+        more = !bytes.empty();
+        if (more) answer.reads.push_back(bytes.size());
+    }
+    answer.outcome = running.result();
+    co_return answer;
+}
+
+/// An event stream read to its end.
+struct whole_events {
+    std::vector<std::string> data;
+    http::events_outcome outcome;
+};
+
+inline task<whole_events> fetch_events(http::client& on, http::request what, sse_limits limits = {}) {
+    whole_events answer;
+    auto events = http::events(on, std::move(what), limits);
+    while (auto event = co_await events.next())
+        answer.data.emplace_back(event->data);
+    answer.outcome = std::move(events.result());
+    co_return answer;
+}
+
+inline thalweg::task<thalweg::loop*> this_loop() {
+    const context here = co_await this_coroutine();
+    co_return &here.loop();
+}
+
+} // namespace thalweg::testing
