@@ -23,19 +23,6 @@ void append_place(std::string& out, const json_path& at) {
     }
 }
 
-/// What was found, short and on one line: containers by name, everything else as written, cut at a character.
-std::string shown(json::view got) {
-    constexpr std::size_t longest = 40;
-    if (got.is_object()) return "an object";
-    if (got.is_array()) return "an array";
-    std::string_view raw = got.raw();
-    if (raw.size() <= longest) return std::string(raw);
-    std::size_t cut = longest;
-    while (cut > 0 && (static_cast<unsigned char>(raw[cut]) & 0xC0) == 0x80)
-        --cut;
-    return std::string(raw.substr(0, cut)) + "...";
-}
-
 std::string known_members(std::span<const field> fields) {
     std::string out;
     for (const field& f : fields) {
@@ -54,6 +41,18 @@ std::string_view kind_of(const field& f, std::string& buffer) {
 }
 
 } // namespace
+
+std::string shown(json::view got) {
+    constexpr std::size_t longest = 40;
+    if (got.is_object()) return "an object";
+    if (got.is_array()) return "an array";
+    std::string_view raw = got.raw();
+    if (raw.size() <= longest) return std::string(raw);
+    std::size_t cut = longest;
+    while (cut > 0 && (static_cast<unsigned char>(raw[cut]) & 0xC0) == 0x80)
+        --cut;
+    return std::string(raw.substr(0, cut)) + "...";
+}
 
 bool set_fault(std::string_view sentence, const json_path& at, std::string& fault) {
     fault.clear();

@@ -90,6 +90,9 @@ void schema_of_fields(std::string& out, std::span<const field> fields, const voi
                       const open_schemas* open);
 bool set_fault(std::string_view sentence, const json_path& at, std::string& fault); ///< always false
 error mismatch(std::string fault);
+/// A value for a sentence, on one line: containers by name, everything else as written, cut short at a
+/// character.
+std::string shown(json::view got);
 
 template <class T>
 inline constexpr bool is_optional = false;

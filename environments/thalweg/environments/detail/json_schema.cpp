@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#include <thalweg/environments/detail/json_schema.hpp>
+#include <thalweg/protocol/detail/codec.hpp>
+
+#include <boost/json/parse.hpp>
+#include <valijson/adapters/boost_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace thalweg::environments::detail {
+
+namespace {
+
+namespace bj = boost::json;
+
+bj::value tree_of(std::string_view checked) {
+    bj::parse_options options;
+    options.max_depth = json::max_depth;
+    return bj::parse({checked.data(), checked.size()}, {}, options);
+}
+
+/// JSON Schema counts 1.0 and 1e30 as integers; the adapter knows integers only as int64.
+void count_as_integers(bj::value& at) {
+    constexpr double limit = 9223372036854775808.0; // 2^63
+    using integer = std::numeric_limits<std::int64_t>;
+    if (auto* object = at.if_object()) {
+        for (auto& member : *object)
+            count_as_integers(member.value());
+    } else if (auto* array = at.if_array()) {
+        for (auto& element : *array)
+            count_as_integers(element);
+    } else if (at.is_uint64()) {
+        at = integer::max();
+    } else if (const double* number = at.if_double(); number && std::trunc(*number) == *number) {
+        if (*number >= limit)
+            at = integer::max();
+        else if (*number < -limit)
+            at = integer::min();
+        else
+            at = static_cast<std::int64_t>(*number);
+    }
+}
+
+bool holds_named_schemas(std::string_view key) {
+    return key == "properties" || key == "definitions" || key == "$defs" || key == "dependencies" ||
+           key == "dependentSchemas";
+}
+
+bool holds_data(std::string_view key) {
+    return key == "enum" || key == "const" || key == "default" || key == "examples";
+}
+
+/// Takes out what would be given to std::regex (see the header).
+void drop_patterns(bj::value& schema) {
+    if (auto* list = schema.if_array()) { // allOf, items, ...
+        for (auto& each : *list)
+            drop_patterns(each);
+        return;
+    }
+    auto* object = schema.if_object();
+    if (!object) return;
+    object->erase("pattern");
+    object->erase("format");
+    if (object->erase("patternProperties") > 0) object->erase("additionalProperties"); // says "all others"
+    for (auto& member : *object) {
+        const std::string_view key(member.key().data(), member.key().size());
+        if (holds_data(key)) continue;
+        if (auto* named = holds_named_schemas(key) ? member.value().if_object() : nullptr) {
+            for (auto& each : *named)
+                drop_patterns(each.value());
+        } else {
+            drop_patterns(member.value());
+        }
+    }
+}
+
+/// What a validation error says, in our form: `path[1].lat: value type not permitted ..., got "north"`.
+std::string sentence_of(const valijson::ValidationResults::Error& found, json::view value) {
+    std::string path;
+    std::optional<json::view> at = value;
+    for (std::size_t i = 1; i < found.context.size();
+         ++i) { // the first is "<root>", the others "[lat]" or "[0]"
+        const std::string& step = found.context[i];
+        const std::string inner = step.size() > 2 ? step.substr(1, step.size() - 2) : std::string();
+        if (at && at->is_array()) {
+            path += step;
+            std::size_t left = std::stoul(inner);
+            std::optional<json::view> element;
+            for (json::view each : at->elements())
+                if (left-- == 0) {
+                    element = each;
+                    break;
+                }
+            at = element;
+        } else {
+            if (!path.empty()) path += '.';
+            path += inner;
+            if (at) at = at->find(inner);
+        }
+    }
+    std::string says = found.description;
+    if (!says.empty() && says.back() == '.') says.pop_back();
+    if (!says.empty() && says.front() >= 'A' && says.front() <= 'Z') says.front() += 'a' - 'A';
+    if (!path.empty()) path += ": ";
+    return path + says + (at && !at->is_object() ? ", got " + thalweg::detail::shown(*at) : "");
+}
+
+} // namespace
+
+struct json_schema::parts {
+    valijson::Schema schema;
+};
+
+json_schema::json_schema(std::unique_ptr<parts> p) noexcept : parts_(std::move(p)) {}
+json_schema::~json_schema() = default;
+
+result<std::shared_ptr<const json_schema>> json_schema::compile(std::string_view schema) {
+    auto parsed = json::parse(schema);
+    if (!parsed) return parsed.error();
+    if (!parsed.value().is_object())
+        return error(json::errc::shape, "a JSON Schema of an object is an object itself");
+    auto made = std::make_unique<parts>();
+    try {
+        bj::value tree = tree_of(parsed.value().raw());
+        drop_patterns(tree);
+        count_as_integers(tree);
+        valijson::SchemaParser(valijson::SchemaParser::kDraft7)
+            .populateSchema(valijson::adapters::BoostJsonAdapter(tree), made->schema);
+    } catch (const std::exception& thrown) {
+        return error(json::errc::shape, thrown.what());
+    }
+    return std::shared_ptr<const json_schema>(new json_schema(std::move(made)));
+}
+
+std::optional<std::string> json_schema::fault(json::view value) const {
+    try {
+        bj::value tree = tree_of(value.raw());
+        count_as_integers(tree);
+        valijson::Validator validator;
+        valijson::ValidationResults results;
+        if (validator.validate(parts_->schema, valijson::adapters::BoostJsonAdapter(tree), &results))
+            return {};
+        valijson::ValidationResults::Error first; // the innermost; the later ones repeat it from further out
+        if (!results.popError(first)) return "does not fit the schema";
+        return sentence_of(first, value);
+    } catch (const std::exception& thrown) {
+        return thrown.what();
+    }
+}
+
+} // namespace thalweg::environments::detail
