@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/protocol/message_details.hpp>
+#include <thalweg/protocol/detail/message_details.hpp>
 
 #include <algorithm>
 
@@ -174,6 +174,11 @@ message&& message::with_images(std::vector<text> data_urls) && {
 message&& message::with_sender(text sender) && {
     if (sender == "user") sender = text();
     if (!sender.empty() || !this->sender().empty()) own().sender = std::move(sender);
+    return std::move(*this);
+}
+
+message&& message::with_tool_call_id(text id) && {
+    id_ = std::move(id);
     return std::move(*this);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
+#include <thalweg/protocol/detail/message_details.hpp>
+#include <thalweg/protocol/detail/object_reader.hpp>
 #include <thalweg/protocol/json.hpp>
-#include <thalweg/protocol/message_details.hpp>
-#include <thalweg/protocol/object_reader.hpp>
 #include <thalweg/protocol/timestamp.hpp>
 
 #include <algorithm>

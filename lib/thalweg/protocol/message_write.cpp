@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
+#include <thalweg/protocol/detail/message_details.hpp>
 #include <thalweg/protocol/json.hpp>
-#include <thalweg/protocol/message_details.hpp>
 #include <thalweg/protocol/timestamp.hpp>
 
 namespace thalweg {

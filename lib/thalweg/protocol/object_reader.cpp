@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/protocol/object_reader.hpp>
+#include <thalweg/protocol/detail/object_reader.hpp>
 
 #include <algorithm>
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#pragma once
+
+// Watches the stream of a run and says which promise of the protocol it breaks, where, in a sentence.
+//
+// The streams of this library keep these rules; the checker is how its tests know, and how a user knows who
+// wrote a provider, an environment or a renderer of their own. It reads a stream and changes nothing, at the
+// cost of a look-up for each message and the content of the segments that are open.
+//
+// What each rule asks for. "Producer" is the model's driver (text, thinking, calls, decisions, usage, request
+// events) or one tool call's output; another producer's messages may stand between any two messages of one.
+// "Stream" is what has one origin: a child's stream is checked like a run of its own.
+//
+// | rule              | asks for                                                                   | numbers
+// | | ----------------- | -------------------------------------------------------------------------- |
+// ------------------ | | framing           | start, deltas, stop of one segment in a row; nothing of the
+// producer       | R-PRO-20           | |                   | between; the complete message is its next one;
+// no segment left open        |                    | | concatenation     | complete message = its deltas:
+// content, images, name, stop reason          | R-PRO-21           | | frame_content     | start and stop are
+// empty; a call's name on its start frame only            | R-PRO-22           | | images            | images
+// in one delta without text, right before the stop                    | R-PRO-23           | | empty_delta |
+// no delta without content                                                   | R-PRO-24           | |
+// approval          | one decision for a completed call, next of the driver after the call, before |
+// R-ENG-20, 21, 23 | |                   | any output; none only where the run is interrupted (placeholder
+// output     |                    | |                   | between request_end and abort) | R-ENG-25, D-20 |
+// | denial            | a call not allowed gets its aborted output at once and no frames           | R-ENG-24
+// | | pairing           | exactly one complete output for each committed call; none for a call that  |
+// R-ENG-40, R-PRO-28 | |                   | is closure only or unknown; nothing behind it; ids used once |
+// R-PRO-13           | | tail              | request_end directly behind token_usage | R-ENG-15, D-04     |
+// | usage             | one token_usage in a completed request, none in another                    | R-ENG-16
+// | | request           | begin and end alternate; model messages inside only, but for the framed    |
+// R-ENG-10, R-ENG-38 | |                   | notice at the turn limit, which is failed |                    |
+// | turn_boundary     | all outputs are complete before the next request, compaction or user input |
+// R-ENG-14, 61       | | compaction        | begin and end alternate, not inside a request; only token_usage
+// between,   | R-ENG-71           | |                   | or the summary's frames (then without complete
+// message) or its text        |                    | | end               | abort once and last; nothing but
+// facts about the run behind the turn       | R-ENG-37, 38, 56   | |                   | limit's notice; a
+// run whose last request failed ends with abort            |                    | | head              |
+// session_meta first on a child's stream, once; never on one's own           | R-PRO-41           | |
+// trace_only        | no event that belongs to the trace only (subagent)                         | R-ENG-82 |
+//
+// A closed text or thinking segment without content may lack its complete message where its stop reason is
+// not completed (R-PRO-27). Events that state facts about the run (trace_fault, notice, unknown ones) may
+// stand anywhere but in a tail and behind an abort. A child may outlive the run, so an unfinished child is no
+// fault.
+//
+// A plain object: one thread at a time. Never throws but for memory.
+
+#include <thalweg/protocol/message.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace thalweg {
+
+class stream_checker {
+public:
+    enum class rule : std::uint8_t {
+        framing,
+        concatenation,
+        frame_content,
+        images,
+        empty_delta,
+        approval,
+        denial,
+        pairing,
+        tail,
+        usage,
+        request,
+        turn_boundary,
+        compaction,
+        end,
+        head,
+        trace_only,
+    };
+
+    /// One broken promise.
+    struct violation {
+        stream_checker::rule rule;
+        std::size_t message_index; ///< of the run, from 0; the number of messages where the end of the run is
+                                   ///< the fault
+        std::string text;          ///< a sentence: rule number, place, what is wrong
+    };
+
+    /// More are counted, but not kept.
+    static constexpr std::size_t max_kept = 100;
+
+    stream_checker();
+    stream_checker(stream_checker&&) noexcept;
+    stream_checker& operator=(stream_checker&&) noexcept;
+    ~stream_checker();
+
+    /// Takes the next message of the stream.
+    void feed(const message& m);
+
+    /// The stream has ended: checks that everything is closed and answered. Then the checker is ready for the
+    /// next run of the same session; children that are known need no second session_meta (R-ENG-80).
+    void finish();
+
+    [[nodiscard]] bool ok() const noexcept;
+    /// All violations of all runs so far, in stream order.
+    [[nodiscard]] std::span<const violation> violations() const noexcept;
+    [[nodiscard]] std::size_t violation_count() const noexcept;
+    /// The sentences, one a line; empty if ok().
+    [[nodiscard]] std::string report() const;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+[[nodiscard]] std::string_view to_string(stream_checker::rule r) noexcept;
+
+} // namespace thalweg
