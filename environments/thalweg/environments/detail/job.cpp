@@ -79,6 +79,7 @@ thread_pool::~thread_pool() {
         ending_ = true;
         dropped.swap(waiting_);
     }
+    dropped.clear();
     changed_.notify_all();
     threads_.clear(); // joins
 }

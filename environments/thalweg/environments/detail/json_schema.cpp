@@ -3,6 +3,10 @@
 #include <thalweg/environments/detail/json_schema.hpp>
 #include <thalweg/protocol/detail/codec.hpp>
 
+#ifndef VALIJSON_USE_EXCEPTIONS
+#define VALIJSON_USE_EXCEPTIONS 1 // otherwise a schema it does not like ends the program
+#endif
+
 #include <boost/json/parse.hpp>
 #include <valijson/adapters/boost_json_adapter.hpp>
 #include <valijson/schema.hpp>
