@@ -122,7 +122,17 @@ TEST_CASE("references within the schema are followed, others are refused") {
             "$ref":"#/definitions/node"})";
     REQUIRE(fault(tree, R"({"next":{"next":{"n":1}}})").empty());
     REQUIRE_THAT(fault(tree, R"({"next":{"next":{"n":"x"}}})"), Catch::StartsWith("next.next.n: "));
-    REQUIRE_THAT(fault(R"({"$ref":"http://127.0.0.1/x.json"})", "{}"), Catch::StartsWith("no schema: "));
+    REQUIRE(fault(R"({"$ref":"http://127.0.0.1/x.json"})", "{}") ==
+            "no schema: a $ref must stay inside the schema, not http://127.0.0.1/x.json");
+    REQUIRE(fault(R"({"$ref":"#/definitions/x"})", "{}") ==
+            "no schema: there is nothing at the $ref #/definitions/x");
+    REQUIRE(fault(R"({"properties":{"a":{"$ref":"#"},"$ref":{"type":"integer"}}})", R"({"a":{"$ref":1}})")
+                .empty());
+    for (const char* endless :
+         {R"({"$ref":"#"})", R"({"definitions":{"a":{"$ref":"#/definitions/a"}},"$ref":"#/definitions/a"})",
+          R"({"allOf":[{"$ref":"#"}]})", R"({"properties":{"x":{"if":{"not":{"$ref":"#/properties/x"}}}}})",
+          R"({"dependencies":{"x":{"anyOf":[{"$ref":"#"}]}}})"})
+        REQUIRE(fault(endless, "{}") == "no schema: it refers to itself without end");
 }
 
 TEST_CASE("what is no schema is refused with the reason when the environment is made") {

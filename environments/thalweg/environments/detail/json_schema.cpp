@@ -16,6 +16,8 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <unordered_map>
 
 namespace thalweg::environments::detail {
 
@@ -84,6 +86,74 @@ void drop_patterns(bj::value& schema) {
     }
 }
 
+/// Refuses references that leave the document, and schemas that lead back to themselves without going into
+/// the value: valijson would follow those until the stack ends.
+class reference_check {
+public:
+    explicit reference_check(const bj::value& root) : root_(root) {}
+
+    void everywhere(const bj::value& schema) {
+        if (const auto* list = schema.if_array())
+            for (const auto& each : *list)
+                everywhere(each);
+        const auto* object = schema.if_object();
+        if (!object) return;
+        in_place(schema);
+        for (const auto& member : *object) {
+            const std::string_view key(member.key().data(), member.key().size());
+            if (holds_data(key)) continue;
+            const auto* named = holds_named_schemas(key) ? member.value().if_object() : nullptr;
+            if (!named)
+                everywhere(member.value());
+            else
+                for (const auto& each : *named)
+                    everywhere(each.value());
+        }
+    }
+
+private:
+    /// Follows what applies to the same value.
+    void in_place(const bj::value& schema) {
+        const auto* object = schema.if_object();
+        if (!object) return;
+        const auto [place, is_new] = done_.try_emplace(&schema, false);
+        if (!is_new) {
+            if (place->second) return;
+            throw std::runtime_error("it refers to itself without end");
+        }
+        if (const auto* reference = object->if_contains("$ref"); reference && reference->is_string())
+            in_place(target(*reference));
+        for (const char* key : {"not", "if", "then", "else"})
+            if (const auto* inner = object->if_contains(key)) in_place(*inner);
+        for (const char* key : {"allOf", "anyOf", "oneOf"}) {
+            const auto* inner = object->if_contains(key);
+            if (const auto* list = inner ? inner->if_array() : nullptr)
+                for (const auto& each : *list)
+                    in_place(each);
+        }
+        for (const char* key : {"dependencies", "dependentSchemas"}) {
+            const auto* inner = object->if_contains(key);
+            if (const auto* named = inner ? inner->if_object() : nullptr)
+                for (const auto& each : *named)
+                    in_place(each.value());
+        }
+        done_[&schema] = true;
+    }
+
+    const bj::value& target(const bj::value& reference) const {
+        const std::string pointer(reference.get_string().c_str());
+        if (pointer.rfind('#', 0) != 0)
+            throw std::runtime_error("a $ref must stay inside the schema, not " + pointer);
+        bj::error_code code;
+        const bj::value* found = root_.find_pointer(pointer.substr(1), code);
+        if (!found) throw std::runtime_error("there is nothing at the $ref " + pointer);
+        return *found;
+    }
+
+    const bj::value& root_;
+    std::unordered_map<const bj::value*, bool> done_;
+};
+
 /// What a validation error says, in our form: `path[1].lat: value type not permitted ..., got "north"`.
 std::string sentence_of(const valijson::ValidationResults::Error& found, json::view value) {
     std::string path;
@@ -134,6 +204,7 @@ result<std::shared_ptr<const json_schema>> json_schema::compile(std::string_view
         bj::value tree = tree_of(parsed.value().raw());
         drop_patterns(tree);
         count_as_integers(tree);
+        reference_check(tree).everywhere(tree);
         valijson::SchemaParser(valijson::SchemaParser::kDraft7)
             .populateSchema(valijson::adapters::BoostJsonAdapter(tree), made->schema);
     } catch (const std::exception& thrown) {
