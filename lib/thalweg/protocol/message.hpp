@@ -127,7 +127,8 @@ public:
     message&& with_images(std::vector<text> data_urls) &&;
     message&& with_sender(text sender) &&;  ///< R-PRO-10; `user` and empty are not written
     message&& with_provider_id(text id) &&; ///< the provider's own call id; never written (R-PRO-13)
-    message&& with_tool_call_id(text id) &&; ///< calls and outputs: the session's id instead of the provider's
+    message&& with_tool_call_id(
+        text id) &&; ///< calls and outputs: the session's id instead of the provider's
     message&& with_origin_prefix(text session_id) &&; ///< one hop in front (R-PRO-60)
     message&& with_timestamp(std::int64_t ms_since_epoch) &&;
     /// UTC, milliseconds since 1970; cut to the years 1970 to 2527.

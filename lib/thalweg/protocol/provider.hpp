@@ -4,8 +4,8 @@
 
 // The seam to a model: a provider turns one request into a stream of deltas and an outcome.
 //
-// A provider is stateless between requests: the engine owns the context and hands over all of it each time, so
-// one provider object serves many sessions at once (all on one loop unless the provider says otherwise).
+// A provider is stateless between requests: the engine owns the context and hands over all of it each time,
+// so one provider object serves many sessions at once (all on one loop unless the provider says otherwise).
 // It never retries (the engine does), never throws, and reacts to the stop token of the running coroutine.
 
 #include <thalweg/async/stream.hpp>
@@ -34,16 +34,19 @@ public:
     static model_outcome auth(std::string message);
     static model_outcome aborted();
 
-    model_outcome&& permanent() &&;                          ///< the same request can never succeed
-    model_outcome&& context_too_long() &&;                   ///< implies permanent; the agent may compact and go on
-    model_outcome&& with_wait(std::chrono::milliseconds w) &&; ///< the provider's wish before a retry; a lower bound
-    model_outcome&& with_usage(token_counts counts) &&;      ///< of a failed request (D-03)
+    model_outcome&& permanent() &&;        ///< the same request can never succeed
+    model_outcome&& context_too_long() &&; ///< implies permanent; the agent may compact and go on
+    model_outcome&& with_wait(
+        std::chrono::milliseconds w) &&;                ///< the provider's wish before a retry; a lower bound
+    model_outcome&& with_usage(token_counts counts) &&; ///< of a failed request (D-03)
     model_outcome&& with_raw_stop_reason(text raw) &&;
 
     [[nodiscard]] stop_reason status() const noexcept { return status_; } ///< never none
     [[nodiscard]] finish why() const noexcept { return why_; }
     [[nodiscard]] const text& raw_stop_reason() const noexcept { return raw_stop_reason_; }
-    [[nodiscard]] const std::string& message() const noexcept { return message_; } ///< chain of causes, no secrets (H-21)
+    [[nodiscard]] const std::string& message() const noexcept {
+        return message_;
+    } ///< chain of causes, no secrets (H-21)
     [[nodiscard]] bool is_permanent() const noexcept { return permanent_; }
     [[nodiscard]] bool is_context_too_long() const noexcept { return context_too_long_; }
     [[nodiscard]] std::optional<std::chrono::milliseconds> wait() const noexcept { return wait_; }
@@ -63,12 +66,16 @@ private:
     std::optional<token_counts> usage_;
 };
 
-/// One request to a model. The spans and lists belong to the engine and outlive the stream that generate() returns.
+/// One request to a model. The spans and lists belong to the engine and outlive the stream that generate()
+/// returns.
 class model_request {
 public:
     model_request(std::span<const thalweg::message> history, std::span<const thalweg::message> input,
                   std::span<const tool_definition> tools, text system, text thinking_level) noexcept
-        : history_(history), input_(input), tools_(tools), system_(std::move(system)),
+        : history_(history),
+          input_(input),
+          tools_(tools),
+          system_(std::move(system)),
           thinking_level_(std::move(thinking_level)) {}
 
     /// Everything committed so far, complete messages only, in the order for the model.
@@ -77,7 +84,9 @@ public:
     [[nodiscard]] std::span<const thalweg::message> input() const noexcept { return input_; }
     [[nodiscard]] std::span<const tool_definition> tools() const noexcept { return tools_; }
     [[nodiscard]] const text& system() const noexcept { return system_; }
-    [[nodiscard]] const text& thinking_level() const noexcept { return thinking_level_; } ///< empty = the model's default
+    [[nodiscard]] const text& thinking_level() const noexcept {
+        return thinking_level_;
+    } ///< empty = the model's default
 
     /// The last user text of the input, or empty.
     [[nodiscard]] std::string_view last_text() const noexcept;
@@ -93,8 +102,8 @@ private:
 namespace detail {
 
 template <class P>
-concept has_generate = requires { &P::generate; } ||
-                       requires(P& p, model_request r) { p.generate(std::move(r)); };
+concept has_generate =
+    requires { &P::generate; } || requires(P& p, model_request r) { p.generate(std::move(r)); };
 template <class P>
 concept generate_takes_request = requires(P& p, model_request r) { p.generate(std::move(r)); };
 template <class P>
@@ -113,8 +122,9 @@ template <class P>
 consteval bool check_provider() {
     using type = std::unwrap_reference_t<P>;
     constexpr bool named = detail::has_generate<type>;
-    static_assert(named, "thalweg: a provider needs the member `stream<delta, model_outcome> generate(model_request)`; "
-                         "this type has no generate");
+    static_assert(
+        named, "thalweg: a provider needs the member `stream<delta, model_outcome> generate(model_request)`; "
+               "this type has no generate");
     if constexpr (named) {
         constexpr bool takes = detail::generate_takes_request<type>;
         static_assert(takes, "thalweg: a provider's generate must take one `model_request` by value");

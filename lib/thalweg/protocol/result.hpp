@@ -5,7 +5,8 @@
 // Failures as values: result<T> holds a T or an error, an error is a code for programs and a sentence for
 // people. No interface of this library lets an exception out; what user code throws is caught at the border.
 //
-// The sentence names the place (file, line, byte offset, member path) and what to do. It never holds a secret.
+// The sentence names the place (file, line, byte offset, member path) and what to do. It never holds a
+// secret.
 
 #include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/policy/terminate.hpp>
@@ -31,10 +32,11 @@ private:
     std::string message_;
 };
 
-/// A T or an error. Ask `if (r)` first: `r.value()` on a failed result (and `r.error()` on a good one) ends the
-/// program, because it is a mistake of the caller and not a condition.
+/// A T or an error. Ask `if (r)` first: `r.value()` on a failed result (and `r.error()` on a good one) ends
+/// the program, because it is a mistake of the caller and not a condition.
 template <class T>
-using result = BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, error, BOOST_OUTCOME_V2_NAMESPACE::policy::terminate>;
+using result =
+    BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, error, BOOST_OUTCOME_V2_NAMESPACE::policy::terminate>;
 
 /// The failed result: `return failure(errc, "sentence");`
 inline auto failure(std::error_code code, std::string message) {

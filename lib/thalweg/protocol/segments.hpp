@@ -28,7 +28,7 @@ public:
     [[nodiscard]] std::span<const text> origin() const noexcept { return origin_; }
     [[nodiscard]] const text& tool_call_id() const noexcept {
         return tool_call_id_;
-    }                                                                 ///< empty for text and thinking
+    } ///< empty for text and thinking
     [[nodiscard]] const text& name() const noexcept { return name_; } ///< of a tool call, once known
     [[nodiscard]] const std::string& content() const noexcept { return content_; } ///< all deltas so far
     [[nodiscard]] std::span<const text> images() const noexcept { return images_; }

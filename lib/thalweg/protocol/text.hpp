@@ -54,7 +54,8 @@ public:
     text& operator=(text&& other) noexcept {
         if (this == &other) return *this;
         if (is_shared()) release();
-        for (int i = 0; i < 3; ++i) word_[i] = other.word_[i];
+        for (int i = 0; i < 3; ++i)
+            word_[i] = other.word_[i];
         other.forget();
         return *this;
     }
@@ -63,7 +64,8 @@ public:
     }
 
     void swap(text& other) noexcept {
-        for (int i = 0; i < 3; ++i) std::swap(word_[i], other.word_[i]);
+        for (int i = 0; i < 3; ++i)
+            std::swap(word_[i], other.word_[i]);
     }
 
     /// Valid as long as this object (inline text lives in it) and unchanged by copies made of it.
@@ -92,7 +94,7 @@ private:
         [[nodiscard]] char* bytes() noexcept { return reinterpret_cast<char*>(this + 1); }
     };
 
-    static constexpr std::size_t tag_at = 23;     // inline size, or shared_tag
+    static constexpr std::size_t tag_at = 23; // inline size, or shared_tag
     static constexpr char shared_tag = char(0x7f);
 
     [[nodiscard]] const char* raw() const noexcept { return reinterpret_cast<const char*>(word_); }
@@ -111,7 +113,8 @@ static_assert(sizeof(text) == 24);
 
 } // namespace thalweg
 
-template <> struct std::hash<thalweg::text> {
+template <>
+struct std::hash<thalweg::text> {
     std::size_t operator()(const thalweg::text& t) const noexcept {
         return std::hash<std::string_view>{}(t.view());
     }
