@@ -2,8 +2,9 @@
 
 #pragma once
 
-// Where a session's records go. The engine hands over what is about to be delivered, in stream order and before the
-// consumer sees it, so a crash loses no record that anybody has seen; what became ready together comes in one call.
+// Where a session's records go. The engine hands over what is about to be delivered, in stream order and
+// before the consumer sees it, so a crash loses no record that anybody has seen; what became ready together
+// comes in one call.
 //
 // Thread rule: loop thread. A sink may suspend; the engine then waits with the delivery.
 
@@ -18,8 +19,8 @@ class sink {
 public:
     virtual ~sink() = default;
 
-    /// Records those of `messages` that are recordable (R-TRC-10), in order. Resolves when they are in the file. An error
-    /// concerns this call only; the session goes on and reports it (R-TRC-13, D-24).
+    /// Records those of `messages` that are recordable (R-TRC-10), in order. Resolves when they are in the
+    /// file. An error concerns this call only; the session goes on and reports it (R-TRC-13, D-24).
     [[nodiscard]] virtual task<result<void>> write(std::span<const message> messages) = 0;
 
     /// The next write goes to a new file (R-TRC-04).
