@@ -2,8 +2,8 @@
 
 #pragma once
 
-// Values that are counted while they live: what a dropped coroutine, queue or handle fails to destroy is seen, and so
-// is what it destroys twice.
+// Values that are counted while they live: what a dropped coroutine, queue or handle fails to destroy is
+// seen, and so is what it destroys twice.
 
 #include <utility>
 

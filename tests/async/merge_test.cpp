@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// What a merge delivers: each item once, in its producer's order, all in the order of arrival, within budgets, fairly.
+// What a merge delivers: each item once, in its producer's order, all in the order of arrival, within
+// budgets, fairly.
 
 #include "counted.hpp"
 #include "numbered.hpp"
@@ -31,12 +32,14 @@ task<void> send_numbers(numbers::producer to, int producer, int count) {
 }
 
 /// Sends and lets others run at random; writes down what it sent when it was in.
-task<void> send_and_log(numbers::producer to, int producer, int count, unsigned seed, std::vector<numbered>& log) {
+task<void> send_and_log(numbers::producer to, int producer, int count, unsigned seed,
+                        std::vector<numbered>& log) {
     std::mt19937 random(seed);
     for (int n = 0; n < count; ++n) {
         co_await to.send(numbered(producer, n));
         log.emplace_back(producer, n);
-        for (unsigned turns = random() % 3; turns > 0; --turns) co_await yield();
+        for (unsigned turns = random() % 3; turns > 0; --turns)
+            co_await yield();
     }
 }
 
@@ -83,7 +86,8 @@ CO_TEST_CASE("a merge delivers each item once and keeps the order of each produc
                 work.spawn(send_numbers(point.attach({.budget = budget}), p, 300));
             }
             order_check check(producers);
-            while (auto item = co_await point.next()) check.see(*item);
+            while (auto item = co_await point.next())
+                check.see(*item);
             co_await work.join();
             REQUIRE(check.seen() == producers * 300);
         }
@@ -98,7 +102,8 @@ CO_TEST_CASE("a merge is in the order in which its items went in") {
             std::vector<numbered> log;
             scope work(co_await this_coroutine());
             for (int p = 0; p < 6; ++p) {
-                work.spawn(send_and_log(point.attach({.budget = budget}), p, 150, seed * 100 + unsigned(p), log));
+                work.spawn(
+                    send_and_log(point.attach({.budget = budget}), p, 150, seed * 100 + unsigned(p), log));
             }
             std::size_t at = 0;
             while (auto item = co_await point.next()) {
@@ -144,9 +149,11 @@ CO_TEST_CASE("items in place count as under way until the consumer comes back") 
     for (;;) {
         const auto batch = co_await point.next_batch();
         if (batch.empty()) break;
-        for (int turn = 0; turn < 5; ++turn) co_await yield();
+        for (int turn = 0; turn < 5; ++turn)
+            co_await yield();
         seen += batch.size();
-        for (std::size_t n = 0; n < batch.size(); ++n) flight.taken(0);
+        for (std::size_t n = 0; n < batch.size(); ++n)
+            flight.taken(0);
     }
     REQUIRE(seen == 500);
     REQUIRE(flight.most() == 10);
@@ -163,7 +170,8 @@ CO_TEST_CASE("a producer without a bound is never held back, but lets others run
     }
     REQUIRE(turns > 100);
     order_check check(1);
-    while (auto item = co_await point.next()) check.see(*item);
+    while (auto item = co_await point.next())
+        check.see(*item);
     REQUIRE(check.seen() == 10'000);
 }
 
@@ -186,7 +194,8 @@ CO_TEST_CASE("producers that always have items take turns") {
             worst = std::max(worst, at - last);
             last = at;
         }
-        for (const int last : last_seen) worst = std::max(worst, 20'000 - last);
+        for (const int last : last_seen)
+            worst = std::max(worst, 20'000 - last);
         REQUIRE(worst <= 2 * producers * share);
         point.close();
         co_await work.join();
@@ -232,7 +241,8 @@ CO_TEST_CASE("next, peek and next_batch can be mixed") {
         std::vector<numbered> log;
         scope work(co_await this_coroutine());
         for (int p = 0; p < 4; ++p) {
-            work.spawn(send_and_log(point.attach({.budget = 1 + random() % 100}), p, 400, seed + unsigned(p), log));
+            work.spawn(
+                send_and_log(point.attach({.budget = 1 + random() % 100}), p, 400, seed + unsigned(p), log));
         }
         order_check check(4);
         for (bool more = true; more;) {
@@ -252,7 +262,8 @@ CO_TEST_CASE("next, peek and next_batch can be mixed") {
             case 2: {
                 const auto batch = co_await point.next_batch();
                 more = !batch.empty();
-                for (const numbered& item : batch) check.see(item);
+                for (const numbered& item : batch)
+                    check.see(item);
                 break;
             }
             default: co_await yield();
@@ -267,11 +278,13 @@ CO_TEST_CASE("an item in place stays where it is while others are sent") {
     auto end = point.attach({.budget = 0});
     co_await end.send(std::string("the first one, too long to lie inside of the string itself"));
     const std::string* first = co_await point.peek();
-    for (int n = 0; n < 300; ++n) co_await end.send(std::to_string(n));
+    for (int n = 0; n < 300; ++n)
+        co_await end.send(std::to_string(n));
     REQUIRE(*first == "the first one, too long to lie inside of the string itself");
     const auto batch = co_await point.next_batch();
     REQUIRE(batch.front() == "0");
-    for (int n = 0; n < 300; ++n) co_await end.send(std::string("more"));
+    for (int n = 0; n < 300; ++n)
+        co_await end.send(std::string("more"));
     REQUIRE(batch.front() == "0");
     REQUIRE(batch.back() == std::to_string(batch.size() - 1));
 }
@@ -300,7 +313,8 @@ TEST_CASE("a merge destroys every item it was given, once") {
         on.run([](int take) -> task<void> {
             merge<counted> point;
             auto end = point.attach({.budget = 0});
-            for (int n = 0; n < 500; ++n) co_await end.send(counted(n));
+            for (int n = 0; n < 500; ++n)
+                co_await end.send(counted(n));
             for (int n = 0; n < take; ++n) {
                 const auto item = co_await point.next();
                 REQUIRE(item->number == n);

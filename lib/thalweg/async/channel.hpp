@@ -113,7 +113,7 @@ public:
         (previous_ != nullptr ? previous_->next_ : to_.first_sender_) = this;
         to_.last_sender_ = this;
     }
-    [[nodiscard]] bool await_resume() const noexcept { return accepted_; }
+    bool await_resume() const noexcept { return accepted_; }
 
 private:
     friend channel;

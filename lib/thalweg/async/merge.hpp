@@ -9,17 +9,17 @@
 //     for (auto& source : sources) work.spawn(pump(source, point.attach({.budget = 64})));
 //     while (auto e = co_await point.next()) handle(*e);
 //
-// What holds (H-05, R-ENG-12, R-ENG-13): every item is delivered once; items of one producer keep their order;
-// between producers it is the order in which send() was called, across threads included (an item sent because of
-// another one comes after it); a producer that always has items waits for its budget like any other and keeps
-// nobody out; the stream ends when every producer has finished and nothing is left.
+// What holds (H-05, R-ENG-12, R-ENG-13): every item is delivered once; items of one producer keep their
+// order; between producers it is the order in which send() was called, across threads included (an item sent
+// because of another one comes after it); a producer that always has items waits for its budget like any
+// other and keeps nobody out; the stream ends when every producer has finished and nothing is left.
 //
 // Back-pressure: each producer has its own budget of items that were sent and not yet taken. Beyond it send()
 // suspends; the consumer wakes it when half of the budget is free again. A budget of 0 is no bound: such a
 // producer only lets others run after each 64 items.
 //
-// Closing: close(), or destroying the merge, makes every send() give false from then on. A producer finishes by
-// finish() or by its destructor, so one that dies by an exception or with its coroutine ends cleanly.
+// Closing: close(), or destroying the merge, makes every send() give false from then on. A producer finishes
+// by finish() or by its destructor, so one that dies by an exception or with its coroutine ends cleanly.
 //
 // Thread rule: merge and local producers on one loop's thread; a remote producer on any one thread at a time.
 // Cost: no allocation per item and no lock; segments of 64 items are recycled.
@@ -52,28 +52,34 @@ public:
     merge& operator=(const merge&) = delete;
     ~merge() { core_->abandon(); }
 
-    /// A new producer on this thread. May be called at any time, also after the stream had ended: it goes on then.
+    /// A new producer on this thread. May be called at any time, also after the stream had ended: it goes on
+    /// then.
     [[nodiscard]] producer attach(producer_options options = {}) {
         return producer(core_->attach(options.budget));
     }
 
     /// A new producer for one other thread at a time. The inbox for such producers is made on the first call.
     [[nodiscard]] remote_producer attach_remote(producer_options options = {}) {
-        return remote_producer(core_->inbox(), options.budget);
+        remote_producer made(core_->inbox(), options.budget);
+        core_->look(); // a consumer that waits already must listen to the inbox, too
+        return made;
     }
 
-    /// The next item, moved out; empty once every producer has finished and nothing is left. One consumer at a time.
-    /// Suspends: while nothing is there. Cancel: a stop request does not end it, the end of the producers does.
+    /// The next item, moved out; empty once every producer has finished and nothing is left. One consumer at
+    /// a time. Suspends: while nothing is there. Cancel: a stop request does not end it, the end of the
+    /// producers does.
     [[nodiscard]] auto next() noexcept { return detail::merge_next_awaiter<T>(*core_); }
 
-    /// The same in place, without a move: valid until the next call of next, peek or next_batch; nullptr at the end.
+    /// The same in place, without a move: valid until the next call of next, peek or next_batch; nullptr at
+    /// the end.
     [[nodiscard]] auto peek() noexcept { return detail::merge_peek_awaiter<T>(*core_); }
 
-    /// All that is there and lies in one piece, at least one item; empty at the end. Valid until the next call of any
-    /// of the three. Items may be moved from.
+    /// All that is there and lies in one piece, at least one item; empty at the end. Valid until the next
+    /// call of any of the three. Items may be moved from.
     [[nodiscard]] auto next_batch() noexcept { return detail::merge_batch_awaiter<T>(*core_); }
 
-    /// Takes no more items: every send() gives false, what is inside is still delivered, then the stream ends.
+    /// Takes no more items: every send() gives false, what is inside is still delivered, then the stream
+    /// ends.
     void close() noexcept { core_->close(); }
 
     /// Producers that have not finished, those of other threads included.
@@ -83,8 +89,8 @@ private:
     detail::merge_ref<T> core_;
 };
 
-/// The sending end on the merge's own thread. Movable, not copyable; may outlive the merge. Not to be moved or
-/// destroyed while a send() of it is suspended, but with the coroutine that is.
+/// The sending end on the merge's own thread. Movable, not copyable; may outlive the merge. Not to be moved
+/// or destroyed while a send() of it is suspended, but with the coroutine that is.
 template <class T>
 class merge<T>::producer {
 public:
@@ -99,13 +105,14 @@ public:
     }
     ~producer() { finish(); }
 
-    /// `co_await p.send(std::move(item))` gives true once the item is inside, false when the merge is closed or gone (the
-    /// item is left untouched then). Suspends: over budget only. The item is moved once, straight into its place.
+    /// `co_await p.send(std::move(item))` gives true once the item is inside, false when the merge is closed
+    /// or gone (the item is left untouched then). Suspends: over budget only. The item is moved once,
+    /// straight into its place.
     [[nodiscard]] auto send(T&& item) noexcept { return detail::merge_send_awaiter<T>(source_, item); }
     [[nodiscard]] auto send(const T& item) { return detail::merge_send_copy_awaiter<T>(source_, item); }
 
-    /// Puts an item in at once, whatever the budget: for the few that must not wait behind data (a request's last
-    /// two messages). False when closed.
+    /// Puts an item in at once, whatever the budget: for the few that must not wait behind data (a request's
+    /// last two messages). False when closed.
     bool post(T item) { return source_ != nullptr && source_->post(std::move(item)); }
 
     /// No more items from here. The stream ends when the last producer has finished.
@@ -121,7 +128,8 @@ private:
     detail::merge_source<T>* source_ = nullptr;
 };
 
-/// The sending end for another thread. Movable to the thread that uses it; may outlive the merge and its loop.
+/// The sending end for another thread. Movable to the thread that uses it; may outlive the merge and its
+/// loop.
 template <class T>
 class merge<T>::remote_producer {
 public:
@@ -136,11 +144,12 @@ public:
     }
     ~remote_producer() { finish(); }
 
-    /// Puts the item in; blocks this thread while the budget (or the inbox, 1024 items) is used up. False when the merge
-    /// is closed or gone. Never on the merge's own thread: there it would wait for itself.
+    /// Puts the item in; blocks this thread while the budget (or the inbox, 1024 items) is used up. False
+    /// when the merge is closed or gone. Never on the merge's own thread: there it would wait for itself.
     bool send(T item) { return lane_.send(std::move(item)); }
 
-    /// The same without blocking: false when it would have to wait, or closed; the item is left untouched then.
+    /// The same without blocking: false when it would have to wait, or closed; the item is left untouched
+    /// then.
     [[nodiscard]] bool try_send(T&& item) { return lane_.try_send(std::move(item)); }
 
     void finish() noexcept { lane_.finish(); }

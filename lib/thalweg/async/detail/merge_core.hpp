@@ -2,21 +2,22 @@
 
 #pragma once
 
-// The queue behind merge, for one thread: a chain of recycled segments, producers that count their own credit, and a
-// consumer that is woken through the ready queue.
+// The queue behind merge, for one thread: a chain of recycled segments, producers that count their own
+// credit, and a consumer that is woken through the ready queue.
 //
-// Budgets cost nothing per item. A producer sends in blocks of half its budget and remembers where its blocks end in
-// the queue; when a block is used up it looks whether the consumer has passed the end of the one before. If not, it
-// waits in the segment where that end lies, and the consumer wakes it when it leaves that segment (or finds the queue
-// empty). So at most two blocks of a producer are under way, and the consumer does no accounting at all.
+// Budgets cost nothing per item. A producer sends in blocks of half its budget and remembers where its blocks
+// end in the queue; when a block is used up it looks whether the consumer has passed the end of the one
+// before. If not, it waits in the segment where that end lies, and the consumer wakes it when it leaves that
+// segment (or finds the queue empty). So at most two blocks of a producer are under way, and the consumer
+// does no accounting at all.
 
 #include <thalweg/async/context.hpp>
 #include <thalweg/async/detail/remote_inbox.hpp>
 #include <thalweg/async/loop.hpp>
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -68,7 +69,7 @@ struct merge_segment {
 /// One local producer. Owned by its handle; linked in the core so that close() reaches it.
 template <class T>
 struct merge_source {
-    /// Sends if there is credit, or if a new block can be opened without waiting.
+    /// Sends if there is credit in the current block.
     [[nodiscard]] bool try_push(T& item) {
         if (credit != 0) [[likely]] {
             --credit;
@@ -84,11 +85,11 @@ struct merge_source {
     }
 
     merge_core<T>* core = nullptr;
-    std::size_t credit = 0; // items left in the current block
-    std::size_t budget = 0; // 0 = unbounded
-    std::size_t block = 0;  // size of the current block
-    std::uint64_t block_end = 0;          // position behind the current block's last item
-    std::uint64_t earlier_end = 0;        // the same of the block before
+    std::size_t credit = 0;                      // items left in the current block
+    std::size_t budget = 0;                      // 0 = unbounded
+    std::size_t block = 0;                       // size of the current block
+    std::uint64_t block_end = 0;                 // position behind the current block's last item
+    std::uint64_t earlier_end = 0;               // the same of the block before
     merge_segment<T>* earlier_segment = nullptr; // where earlier_end - 1 lies, while not consumed
     merge_segment<T>* block_segment = nullptr;
     merge_source* next = nullptr;
@@ -108,7 +109,8 @@ public:
     }
     merge_core(const merge_core&) = delete;
 
-    // Producers ---------------------------------------------------------------------------------------------------
+    // Producers
+    // ---------------------------------------------------------------------------------------------------
 
     [[nodiscard]] source* attach(std::size_t budget) {
         auto* made = new source;
@@ -125,7 +127,8 @@ public:
 
     static void detach(source* gone) noexcept {
         merge_core* core = gone->core;
-        gone->waiter.unlink();
+        assert(!gone->waiter.is_linked() &&
+               "a producer was finished or destroyed while a send() of it waits");
         (gone->previous != nullptr ? gone->previous->next : core->sources_) = gone->next;
         if (gone->next != nullptr) gone->next->previous = gone->previous;
         delete gone;
@@ -151,6 +154,7 @@ public:
 
     /// Chains the waiter where it will be woken. Only after refill() was false on an open core.
     void wait(source& s) noexcept {
+        assert(!s.waiter.is_linked() && "one send() of a producer at a time");
         const bool for_earlier = s.budget > s.block && consumed() < s.earlier_end;
         segment* where = for_earlier ? s.earlier_segment : s.block_segment;
         s.waiter.next = &where->waiters;
@@ -162,21 +166,32 @@ public:
     void give_turn_credit(source& s) noexcept { s.credit = merge_segment_items; }
 
     void push(T&& item) {
-        if (inbox_ != nullptr) [[unlikely]] splice();
+        if (inbox_ != nullptr) [[unlikely]]
+            splice();
         place(std::move(item));
         if (parked_ != nullptr) wake_consumer();
     }
 
-    // Consumer ----------------------------------------------------------------------------------------------------
+    // Consumer
+    // ----------------------------------------------------------------------------------------------------
 
-    /// Something to take? Gives back what was taken before, segments included.
-    [[nodiscard]] bool available() {
+    /// Something to take that is in the queue already? Gives back what was taken before, segments included.
+    [[nodiscard]] bool available_here() noexcept {
         if (head_ != tail_) [[likely]] {
-            if (head_ != head_end_) [[likely]] return true;
+            if (head_ != head_end_) [[likely]]
+                return true;
             leave_segment();
             return true;
         }
-        return refresh();
+        start_anew();
+        return false;
+    }
+    /// The same after a look at what other threads have brought. Once per turn of the consumer only, or they
+    /// could keep it from ever letting others run.
+    [[nodiscard]] bool available() {
+        if (available_here()) return true;
+        if (inbox_ != nullptr) splice();
+        return head_ != tail_;
     }
     [[nodiscard]] T& front() noexcept { return *head_; }
     void pop() noexcept {
@@ -188,14 +203,16 @@ public:
         return {head_, static_cast<std::size_t>(last - head_)};
     }
     void pop(std::size_t count) noexcept {
-        for (; count > 0; --count) pop();
+        for (; count > 0; --count)
+            pop();
     }
     /// Items handed out in place and not yet given back.
     std::size_t lent = 0;
 
     [[nodiscard]] bool ended() const noexcept {
         if (live_ != 0 && !closed_) return false;
-        return inbox_ == nullptr || closed_ || (inbox_->producers() == 0 && !inbox_->has_items());
+        if (inbox_ == nullptr) return true;
+        return closed_ ? inbox_->is_drained() : inbox_->producers() == 0 && !inbox_->has_items();
     }
     void park(ready_node& consumer, loop& on) {
         parked_ = &consumer;
@@ -210,13 +227,15 @@ public:
     /// Wakes a parked consumer if there is something to take or nothing more to wait for.
     void look() {
         if (parked_ == nullptr) return;
-        if (head_ != tail_ || ended() || (inbox_ != nullptr && (inbox_->arm(*parked_on_) || ended()))) wake_consumer();
+        const bool go_on =
+            head_ != tail_ || ended() ||
+            (inbox_ != nullptr && (inbox_->has_items() || inbox_->arm(*parked_on_) || ended()));
+        if (go_on) wake_consumer();
     }
-    void wake_consumer() noexcept {
-        if (parked_ != nullptr) parked_on_->schedule(*std::exchange(parked_, nullptr));
-    }
+    void wake_consumer() noexcept { parked_on_->schedule(*std::exchange(parked_, nullptr)); }
 
-    // Both --------------------------------------------------------------------------------------------------------
+    // Both
+    // --------------------------------------------------------------------------------------------------------
 
     [[nodiscard]] std::shared_ptr<remote_inbox<T>> inbox() {
         if (inbox_ == nullptr) {
@@ -233,23 +252,22 @@ public:
 
     void close() noexcept {
         if (closed_) return;
-        if (inbox_ != nullptr) {
-            inbox_->close();
-            splice();
-        }
         closed_ = true;
+        if (inbox_ != nullptr) inbox_->close();
         for (source* each = sources_; each != nullptr; each = each->next) {
             each->credit = 0;
             if (each->waiter.is_linked()) wake(each->waiter);
         }
-        wake_consumer();
+        look();
     }
 
     /// The merge is destroyed: nothing will be taken any more.
     void abandon() noexcept {
+        assert(parked_ == nullptr && "a merge outlives who waits in its next()");
         close();
-        parked_ = nullptr;
         if (inbox_ != nullptr) inbox_->forget_consumer();
+        while (available_here())
+            pop(); // now, not with the last producer: an item may own one
     }
     void release() noexcept {
         if (--references_ == 0) delete this;
@@ -257,12 +275,9 @@ public:
 
 private:
     ~merge_core() {
-        while (head_ != tail_) {
-            if (head_ == head_end_) leave_segment();
-            pop();
-        }
         delete head_segment_;
-        while (spare_ != nullptr) delete std::exchange(spare_, spare_->next);
+        while (spare_ != nullptr)
+            delete std::exchange(spare_, spare_->next);
     }
 
     static constexpr std::size_t first_block(std::size_t budget) noexcept {
@@ -279,7 +294,8 @@ private:
         s.credit = size;
         s.block_segment = nullptr;
     }
-    /// The block of `s` is used up; its last item is the last one that `s` pushed, which lies at or before the tail.
+    /// The block of `s` is used up; its last item is the last one that `s` pushed, which lies at or before
+    /// the tail.
     void note_block_end(source& s) noexcept {
         if (s.block_segment != nullptr) return; // noted before
         s.block_end = tail_segment_->position(tail_);
@@ -287,7 +303,8 @@ private:
     }
 
     void place(T&& item) {
-        if (tail_ == tail_end_) [[unlikely]] add_segment();
+        if (tail_ == tail_end_) [[unlikely]]
+            add_segment();
         ::new (static_cast<void*>(tail_)) T(std::move(item));
         ++tail_;
     }
@@ -323,22 +340,19 @@ private:
         }
     }
 
-    /// The queue is empty: start the segment anew, so that a slow stream stays in the same cache lines; then look
-    /// whether other threads have brought something.
-    [[nodiscard]] bool refresh() {
+    /// The queue is empty: start the segment anew, so that a slow stream stays in the same cache lines.
+    void start_anew() noexcept {
         if (head_ != head_segment_->begin()) {
             head_segment_->base += static_cast<std::uint64_t>(head_ - head_segment_->begin());
             head_ = tail_ = head_segment_->begin();
         }
         settle(*head_segment_);
-        if (inbox_ == nullptr) return false;
-        splice();
-        return head_ != tail_;
     }
 
     /// What waited for this segment to be consumed may go on.
     void settle(segment& consumed_segment) noexcept {
-        while (consumed_segment.waiters.next != &consumed_segment.waiters) wake(*consumed_segment.waiters.next);
+        while (consumed_segment.waiters.next != &consumed_segment.waiters)
+            wake(*consumed_segment.waiters.next);
         if (consumed_segment.remote_through != 0) {
             inbox_->publish_consumed(std::exchange(consumed_segment.remote_through, 0));
         }
@@ -388,7 +402,8 @@ private:
     merge_core<T>* core_;
 };
 
-// Awaiters -----------------------------------------------------------------------------------------------------------
+// Awaiters
+// -----------------------------------------------------------------------------------------------------------
 
 template <class T>
 class merge_send_awaiter {
@@ -402,7 +417,8 @@ public:
     [[nodiscard]] bool await_ready() {
         if (source_ == nullptr) return true;
         sent_ = source_->try_push(*item_);
-        if (sent_) [[likely]] return true;
+        if (sent_) [[likely]]
+            return true;
         return ready_after_refill();
     }
     template <class Promise>
@@ -418,7 +434,7 @@ public:
             source_->core->wait(*source_);
         }
     }
-    [[nodiscard]] bool await_resume() {
+    bool await_resume() {
         if (!waiting_) return sent_;
         waiting_ = false;
         if (source_->core->is_closed()) return false;
@@ -453,7 +469,7 @@ public:
     void await_suspend(std::coroutine_handle<Promise> self) {
         send_.await_suspend(self);
     }
-    [[nodiscard]] bool await_resume() { return send_.await_resume(); }
+    bool await_resume() { return send_.await_resume(); }
 
 private:
     T copy_;
@@ -471,7 +487,7 @@ public:
 
     [[nodiscard]] bool await_ready() {
         give_back();
-        return core_.available() || core_.ended();
+        return core_.available_here() || core_.ended();
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) {

@@ -2,13 +2,14 @@
 
 #pragma once
 
-// How other threads feed a merge: a ring of inline slots and one ticket counter. The ticket is the arrival order. A
-// producer takes a ticket, fills the slot, publishes it; the consumer's thread moves what is published into the
-// merge's own queue before anything local is added, so that cause stays before effect without time stamps.
+// How other threads feed a merge: a ring of inline slots and one ticket counter. The ticket is the arrival
+// order. A producer takes a ticket, fills the slot, publishes it; the consumer's thread moves what is
+// published into the merge's own queue before anything local is added, so that cause stays before effect
+// without time stamps.
 //
-// Lock-free while there is room, credit and an awake consumer. A mutex is taken only to sleep, to wake a sleeper, or
-// to wake the loop: once per batch. A producer that was stopped by the operating system between ticket and
-// publication holds back those behind it; nothing but a move of one item happens there.
+// Lock-free while there is room, credit and an awake consumer. A mutex is taken only to sleep, to wake a
+// sleeper, or to wake the loop: once per batch. A producer that was stopped by the operating system between
+// ticket and publication holds back those behind it; nothing but a move of one item happens there.
 //
 // The inbox is shared: the merge, its remote producers and a posted wake-up each keep it alive.
 
@@ -75,19 +76,20 @@ public:
     explicit remote_inbox(std::function<void()> look)
         : slots_(std::make_unique<slot[]>(remote_inbox_slots)), look_(std::move(look)) {}
     remote_inbox(const remote_inbox&) = delete;
-    ~remote_inbox() {
-        drain([](T&&, std::uint64_t) {});
+    ~remote_inbox() { drop_items(); }
+
+    // Consumer's thread
+    // -------------------------------------------------------------------------------------------
+
+    [[nodiscard]] bool has_items() const noexcept {
+        return slot_of(taken_here_).turn.load() == taken_here_ + 1;
     }
-
-    // Consumer's thread -------------------------------------------------------------------------------------------
-
-    [[nodiscard]] bool has_items() const noexcept { return slot_of(taken_here_).turn.load() == taken_here_ + 1; }
 
     /// Hands over what was published before the call, in ticket order, as `take(T&&, ticket)`.
     template <class Take>
     void drain(Take take) {
         if (!has_items()) return;
-        const std::uint64_t until = next_ticket_.load();
+        const std::uint64_t until = std::min(next_ticket_.load() & ~closed_mark, limit_here_);
         while (taken_here_ < until && has_items()) {
             slot& full = slot_of(taken_here_);
             take(std::move(*full.item()), taken_here_);
@@ -123,22 +125,33 @@ public:
         outside_.reset();
     }
 
+    /// Refuses every ticket from now on, and those that found no room yet. What has a ticket and room is
+    /// published in a moment and still delivered: a send() that gave true has sent.
     void close() noexcept {
-        closed_.store(true);
+        const std::uint64_t first_refused = next_ticket_.fetch_or(closed_mark) & ~closed_mark;
+        limit_here_ = std::min(first_refused, taken_here_ + remote_inbox_slots);
+        limit_.store(limit_here_);
         room_.notify();
     }
+    /// After close(): all that was accepted has been handed over.
+    [[nodiscard]] bool is_drained() const noexcept { return taken_here_ == limit_here_; }
+
     /// The merge is gone; wake-ups that are under way find nobody.
     void forget_consumer() noexcept {
         disarm();
         look_ = nullptr;
-        const std::lock_guard lock(wake_mutex_);
-        loop_ = nullptr;
+        {
+            const std::lock_guard lock(wake_mutex_);
+            loop_ = nullptr;
+        }
+        drop_items();
     }
 
-    // Any thread --------------------------------------------------------------------------------------------------
+    // Any thread
+    // --------------------------------------------------------------------------------------------------
 
     [[nodiscard]] std::size_t producers() const noexcept { return live_.load(); }
-    [[nodiscard]] bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_closed() const noexcept { return limit_.load() != open; }
     [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_.load(); }
 
     void enter() noexcept { live_.fetch_add(1); }
@@ -147,23 +160,22 @@ public:
         wake_if_armed();
     }
 
-    /// The next ticket, waiting for room behind it. Empty when closed.
+    /// The next ticket, once there is room for it. Empty when closed.
     [[nodiscard]] std::optional<std::uint64_t> take_ticket(std::uint64_t& known_room) {
         const std::uint64_t ticket = next_ticket_.fetch_add(1, std::memory_order_relaxed);
         if (ticket < known_room) return ticket;
+        if (ticket >= closed_mark) return std::nullopt;
+        room_.wait([&] { return has_room(ticket) || ticket >= limit_.load(); });
+        // close() leaves those in who had room before it: see there.
+        if (ticket >= limit_.load()) return std::nullopt;
         known_room = taken_.load() + remote_inbox_slots;
-        if (ticket >= known_room) {
-            room_.wait([&] { return closed_.load() || ticket < taken_.load() + remote_inbox_slots; });
-            if (closed_.load()) return std::nullopt;
-            known_room = taken_.load() + remote_inbox_slots;
-        }
         return ticket;
     }
     /// The same, but empty instead of waiting.
     [[nodiscard]] std::optional<std::uint64_t> try_take_ticket() noexcept {
         std::uint64_t ticket = next_ticket_.load();
         do {
-            if (ticket >= taken_.load() + remote_inbox_slots) return std::nullopt;
+            if (!has_room(ticket)) return std::nullopt;
         } while (!next_ticket_.compare_exchange_weak(ticket, ticket + 1));
         return ticket;
     }
@@ -179,12 +191,25 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t closed_mark = std::uint64_t{1}
+                                                 << 63; // in next_ticket_: greater than any ticket
+    static constexpr std::uint64_t open = std::numeric_limits<std::uint64_t>::max();
+
     struct alignas(64) slot {
         std::atomic<std::uint64_t> turn{0}; // ticket + 1 once the item is there
         alignas(T) unsigned char storage[sizeof(T)];
         [[nodiscard]] T* item() noexcept { return std::launder(reinterpret_cast<T*>(storage)); }
     };
-    [[nodiscard]] slot& slot_of(std::uint64_t ticket) const noexcept { return slots_[ticket % remote_inbox_slots]; }
+    [[nodiscard]] slot& slot_of(std::uint64_t ticket) const noexcept {
+        return slots_[ticket % remote_inbox_slots];
+    }
+
+    [[nodiscard]] bool has_room(std::uint64_t ticket) const noexcept {
+        return ticket < taken_.load() + remote_inbox_slots;
+    }
+    void drop_items() noexcept {
+        drain([](T&&, std::uint64_t) {});
+    }
 
     void wake_if_armed() {
         if (!armed_.load() || !armed_.exchange(false)) return;
@@ -201,7 +226,7 @@ private:
     alignas(64) std::atomic<std::uint64_t> taken_{0};    // tickets whose slot is free again
     alignas(64) std::atomic<std::uint64_t> consumed_{0}; // tickets whose item the consumer is done with
     alignas(64) std::atomic<bool> armed_{false};         // the consumer sleeps
-    std::atomic<bool> closed_{false};
+    std::atomic<std::uint64_t> limit_{open};             // tickets from here on are refused
     std::atomic<std::size_t> live_{0};
     std::unique_ptr<slot[]> slots_;
     patient_waiter room_;
@@ -209,6 +234,7 @@ private:
     loop* loop_ = nullptr; // under wake_mutex_
 
     alignas(64) std::uint64_t taken_here_ = 0; // consumer's thread only, as are the rest
+    std::uint64_t limit_here_ = open;
     std::function<void()> look_;
     std::optional<loop::external_work> outside_;
 };
@@ -227,7 +253,7 @@ public:
     remote_lane& operator=(remote_lane&& other) noexcept = default;
 
     bool send(T&& item) {
-        if (inbox_ == nullptr || inbox_->is_closed()) return false;
+        if (inbox_ == nullptr) return false;
         if (credit_ == 0 && !refill()) {
             inbox_->wait([this] { return inbox_->is_closed() || refill(); });
             if (inbox_->is_closed()) return false;
@@ -238,7 +264,7 @@ public:
         return true;
     }
     bool try_send(T&& item) {
-        if (inbox_ == nullptr || inbox_->is_closed() || (credit_ == 0 && !refill())) return false;
+        if (inbox_ == nullptr || (credit_ == 0 && !refill())) return false;
         const auto ticket = inbox_->try_take_ticket();
         if (!ticket) return false;
         put(*ticket, std::move(item));
