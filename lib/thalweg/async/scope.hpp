@@ -22,7 +22,7 @@
 
 namespace thalweg {
 
-class scope : private detail::root_owner {
+class scope final : private detail::root_owner {
 public:
     /// Children inherit the loop of `parent` and stop when it is asked to; the parent's context outlives the scope.
     explicit scope(const thalweg::context& parent) : context_(parent.loop(), cancel_) { cancel_.follow(parent.cancel()); }
@@ -42,6 +42,15 @@ public:
 
     /// Asks the children to stop; the first reason counts. They still have to be joined or dropped.
     void cancel(cancel_reason why = cancel_reason::parent) { cancel_.request(why); }
+
+    /// Destroys the children where they are suspended and ends a join(): for what does not answer a stop request. Not
+    /// from inside a child.
+    void drop() {
+        if (owns_none()) return;
+        cancel_.request(cancel_reason::parent);
+        destroy_all();
+        if (joiner_ != nullptr) context_.loop().schedule(*std::exchange(joiner_, nullptr));
+    }
 
     [[nodiscard]] bool empty() const noexcept { return owns_none(); }
     /// What children inherit: for streams and tasks that are to be stopped with them.

@@ -14,6 +14,7 @@
 #include <concepts>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -104,6 +105,13 @@ private:
     std::optional<stop_reason> stop_;
     std::string note_;
     std::vector<text> images_;
+};
+
+/// Thrown by an environment when its own machinery is broken, as opposed to a tool that fails: the call's output then
+/// says so without claiming that the tool had begun to answer (R-ENG-32). Any other exception is the tool's.
+class environment_failure : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
 };
 
 /// What a tool may know beside its call. Loop and stop token come from the coroutine itself: `co_await this_coroutine()`.

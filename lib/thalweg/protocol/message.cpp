@@ -107,7 +107,7 @@ message message::request_begin() {
 message message::approval_decision(thalweg::decision d, text tool_call_id) {
     message made(kind::approval_decision, role::user, frame::none, stop_reason::none, {},
                  std::move(tool_call_id));
-    made.decision_ = static_cast<std::uint8_t>(d);
+    made.head_.decision = static_cast<std::uint8_t>(d);
     return made;
 }
 
@@ -156,7 +156,7 @@ THALWEG_EVENT(struct session_meta)
 #undef THALWEG_EVENT
 
 message&& message::with_stop(stop_reason reason) && {
-    stop_ = static_cast<std::uint8_t>(reason);
+    head_.stop = static_cast<std::uint8_t>(reason);
     return std::move(*this);
 }
 
@@ -201,7 +201,7 @@ message&& message::with_timestamp(std::int64_t ms_since_epoch) && {
 
 void message::stamp(std::int64_t ms_since_epoch) noexcept {
     constexpr std::int64_t latest = (std::int64_t(1) << 44) - 2;
-    stamp_ = static_cast<std::uint64_t>(std::clamp(ms_since_epoch, std::int64_t(0), latest) + 1);
+    head_.stamp = static_cast<std::uint64_t>(std::clamp(ms_since_epoch, std::int64_t(0), latest) + 1);
 }
 
 const text& message::name() const noexcept {
@@ -231,7 +231,7 @@ const text& message::type_name() const noexcept {
         return made;
     }();
     if (details_ != nullptr && !details_->type_name.empty()) return details_->type_name;
-    return names[kind_];
+    return names[head_.kind];
 }
 
 std::span<const text> message::images() const noexcept {

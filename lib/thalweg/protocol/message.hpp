@@ -63,24 +63,11 @@ public:
     message() noexcept = default; ///< an empty user text without time stamp
 
     message(const message& other) noexcept
-        : stamp_(other.stamp_),
-          kind_(other.kind_),
-          role_(other.role_),
-          frame_(other.frame_),
-          stop_(other.stop_),
-          decision_(other.decision_),
-          details_(other.details_),
-          content_(other.content_),
-          id_(other.id_) {
+        : head_(other.head_), details_(other.details_), content_(other.content_), id_(other.id_) {
         if (details_ != nullptr) share();
     }
     message(message&& other) noexcept
-        : stamp_(other.stamp_),
-          kind_(other.kind_),
-          role_(other.role_),
-          frame_(other.frame_),
-          stop_(other.stop_),
-          decision_(other.decision_),
+        : head_(other.head_),
           details_(std::exchange(other.details_, nullptr)),
           content_(std::move(other.content_)),
           id_(std::move(other.id_)) {}
@@ -134,15 +121,15 @@ public:
     /// UTC, milliseconds since 1970; cut to the years 1970 to 2527.
     void stamp(std::int64_t ms_since_epoch) noexcept;
 
-    [[nodiscard]] thalweg::kind kind() const noexcept { return static_cast<thalweg::kind>(kind_); }
-    [[nodiscard]] bool has_timestamp() const noexcept { return stamp_ != 0; }
+    [[nodiscard]] thalweg::kind kind() const noexcept { return static_cast<thalweg::kind>(head_.kind); }
+    [[nodiscard]] bool has_timestamp() const noexcept { return head_.stamp != 0; }
     /// Milliseconds since 1970, UTC; 0 also where has_timestamp() is false.
     [[nodiscard]] std::int64_t timestamp() const noexcept {
-        return stamp_ == 0 ? 0 : static_cast<std::int64_t>(stamp_) - 1;
+        return head_.stamp == 0 ? 0 : static_cast<std::int64_t>(head_.stamp) - 1;
     }
-    [[nodiscard]] thalweg::role role() const noexcept { return static_cast<thalweg::role>(role_); }
-    [[nodiscard]] thalweg::frame frame() const noexcept { return static_cast<thalweg::frame>(frame_); }
-    [[nodiscard]] stop_reason stop() const noexcept { return static_cast<stop_reason>(stop_); }
+    [[nodiscard]] thalweg::role role() const noexcept { return static_cast<thalweg::role>(head_.role); }
+    [[nodiscard]] thalweg::frame frame() const noexcept { return static_cast<thalweg::frame>(head_.frame); }
+    [[nodiscard]] stop_reason stop() const noexcept { return static_cast<stop_reason>(head_.stop); }
 
     [[nodiscard]] bool is_partial() const noexcept {
         return kind() >= thalweg::kind::partial_text && kind() <= thalweg::kind::partial_tool_call_output;
@@ -169,7 +156,7 @@ public:
     [[nodiscard]] std::span<const text> images() const noexcept;
     [[nodiscard]] std::span<const text> origin() const noexcept; ///< outer → inner; empty = main session
     [[nodiscard]] thalweg::decision decision() const noexcept {
-        return static_cast<thalweg::decision>(decision_);
+        return static_cast<thalweg::decision>(head_.decision);
     }
     /// The payload of an event (request_end, token_usage, …) or of session_meta; nullptr if it is another
     /// one.
@@ -183,12 +170,10 @@ private:
 
     message(thalweg::kind k, thalweg::role r, thalweg::frame f, stop_reason s, text content,
             text id = {}) noexcept
-        : stamp_(0),
-          kind_(static_cast<std::uint8_t>(k)),
-          role_(static_cast<std::uint8_t>(r)),
-          frame_(static_cast<std::uint8_t>(f)),
-          stop_(static_cast<std::uint8_t>(s)),
-          decision_(0),
+        : head_{.kind = static_cast<std::uint8_t>(k),
+                .role = static_cast<std::uint8_t>(r),
+                .frame = static_cast<std::uint8_t>(f),
+                .stop = static_cast<std::uint8_t>(s)},
           content_(std::move(content)),
           id_(std::move(id)) {}
 
@@ -196,12 +181,17 @@ private:
     void release() noexcept;
     details& own(); // the box, made or copied so that it belongs to this message alone
 
-    std::uint64_t stamp_ : 44 = 0; // milliseconds since 1970, plus one; 0 = none
-    std::uint64_t kind_ : 8 = static_cast<std::uint64_t>(thalweg::kind::text);
-    std::uint64_t role_ : 2 = 0;
-    std::uint64_t frame_ : 2 = 0;
-    std::uint64_t stop_ : 4 = static_cast<std::uint64_t>(stop_reason::completed);
-    std::uint64_t decision_ : 2 = 0;
+    // One word, so that a move copies it at once.
+    struct head {
+        std::uint64_t stamp : 44 = 0; // milliseconds since 1970, plus one; 0 = none
+        std::uint64_t kind : 8 = static_cast<std::uint64_t>(thalweg::kind::text);
+        std::uint64_t role : 2 = 0;
+        std::uint64_t frame : 2 = 0;
+        std::uint64_t stop : 4 = static_cast<std::uint64_t>(stop_reason::completed);
+        std::uint64_t decision : 2 = 0;
+        std::uint64_t unused : 2 = 0;
+    };
+    head head_;
     details* details_ = nullptr; // shared by reference count
     text content_;
     text id_;
@@ -212,12 +202,7 @@ static_assert(sizeof(message) == 64);
 inline message& message::operator=(message&& other) noexcept {
     if (this == &other) return *this;
     if (details_ != nullptr) release();
-    stamp_ = other.stamp_;
-    kind_ = other.kind_;
-    role_ = other.role_;
-    frame_ = other.frame_;
-    stop_ = other.stop_;
-    decision_ = other.decision_;
+    head_ = other.head_;
     details_ = std::exchange(other.details_, nullptr);
     content_ = std::move(other.content_);
     id_ = std::move(other.id_);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#include <thalweg/engine/tool_run.hpp>
+
+#include <thalweg/async/scope.hpp>
+#include <thalweg/async/sleep.hpp>
+#include <thalweg/engine/output_framer.hpp>
+#include <thalweg/protocol/json.hpp>
+
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace thalweg {
+
+class tool_run {
+public:
+    tool_run(tool_job job, merge<message>::producer out, std::optional<message>& output)
+        : job_(std::move(job)), out_(std::move(out)), output_(output),
+          framer_(job_.call_.id(), job_.provider_id_, job_.limits_.max_output) {}
+
+    task<void> run();
+
+private:
+    task<void> execute();
+    task<void> pull();
+    task<void> watch(scope& body);
+    task<void> flush();
+    void conclude(bool interrupted);
+    [[nodiscard]] std::string refusal() const;
+
+    tool_job job_;
+    merge<message>::producer out_;
+    std::optional<message>& output_;
+    output_framer framer_;
+    std::optional<tool_result> result_;
+    std::optional<std::string> thrown_; // by the tool
+    std::optional<std::string> broken_; // by the environment
+    bool timed_out_ = false;
+    std::size_t sent_ = 0; // of the framer's pending messages
+};
+
+task<void> run_tool(tool_job job, merge<message>::producer out, std::optional<message>& output) {
+    tool_run run(std::move(job), std::move(out), output);
+    co_await run.run();
+}
+
+task<void> tool_run::run() {
+    if (job_.start_on_entry_) framer_.start();
+    const std::string refused = refusal();
+    if (refused.empty()) {
+        co_await execute();
+    } else {
+        framer_.add(text(refused));
+        framer_.finish(stop_reason::failed, {}, {});
+    }
+    output_ = framer_.pending().back();
+    co_await flush();
+}
+
+/// Why the call is not run at all, or empty.
+std::string tool_run::refusal() const {
+    const std::string name = utf8::make_valid(job_.call_.name());
+    if (job_.unknown_) return "Unknown tool: " + name;
+    const auto arguments = json::parse(job_.call_.arguments());
+    if (!arguments) return "Invalid arguments for " + name + ": " + arguments.error().message();
+    if (!arguments.value().is_object()) {
+        return "Invalid arguments for " + name + ": expected a JSON object at byte 0";
+    }
+    return {};
+}
+
+task<void> tool_run::execute() {
+    const context here = co_await this_coroutine();
+    co_await flush();
+    {
+        scope body(here);
+        scope clock(here);
+        body.spawn(pull());
+        clock.spawn(watch(body));
+        co_await body.join();
+        clock.drop();
+    }
+    conclude(here.stop_requested());
+}
+
+/// The tool itself, up to its result. Whatever it throws is kept for conclude().
+task<void> tool_run::pull() {
+    try {
+        tool_call call = job_.call_;
+        auto output = job_.environment_.execute(std::move(call), tool_context());
+        while (chunk* piece = co_await output.peek()) {
+            if (piece->kind() == chunk::type::text) {
+                framer_.add(std::move(piece->content()));
+                co_await flush();
+            } else if (piece->kind() == chunk::type::forwarded) {
+                const bool sent = co_await out_.send(std::move(piece->forwarded()));
+                static_cast<void>(sent); // a closed merge takes nothing more, and the tool still ends in order
+            }
+        }
+        result_ = std::move(output.result());
+    } catch (const environment_failure& e) {
+        broken_ = e.what();
+    } catch (const std::exception& e) {
+        thrown_ = e.what();
+    } catch (...) {
+        thrown_ = "an exception that is no std::exception";
+    }
+}
+
+/// Ends the body: by asking when the time-out is over, by force when the grace after a request is over.
+task<void> tool_run::watch(scope& body) {
+    if (job_.limits_.timeout > std::chrono::milliseconds::zero()) {
+        timed_out_ = co_await sleep_for(job_.limits_.timeout);
+    } else {
+        co_await stop_requested();
+    }
+    if (timed_out_) body.cancel(cancel_reason::timeout);
+    co_await sleep_through(job_.grace_);
+    body.drop();
+}
+
+void tool_run::conclude(bool interrupted) {
+    if (broken_) return framer_.finish_bare("[tool error] " + *broken_);
+
+    const std::optional<stop_reason> own = result_ ? result_->stop() : std::nullopt;
+    stop_reason status = stop_reason::completed;
+    std::vector<std::string> notes;
+    if (result_) notes.push_back(result_->note());
+    if (interrupted || (own == stop_reason::aborted && !timed_out_)) {
+        status = stop_reason::aborted;
+        notes.emplace_back("[interrupted: tool aborted by user]");
+    } else if (timed_out_) {
+        status = stop_reason::failed;
+        notes.push_back("[tool timeout: exceeded " + std::to_string(job_.limits_.timeout.count()) + "ms]");
+    } else if (thrown_) {
+        status = stop_reason::failed;
+        notes.push_back("[tool error] " + *thrown_);
+    } else if (own) {
+        status = *own;
+    }
+    framer_.finish(status, notes, result_ ? std::move(result_->images()) : std::vector<text>());
+}
+
+task<void> tool_run::flush() {
+    const context here = co_await this_coroutine();
+    std::vector<message>& pending = framer_.pending();
+    // Counted behind each send: a body that is dropped while it waits here leaves the rest to be sent later.
+    for (; sent_ < pending.size(); ++sent_) {
+        pending[sent_].stamp(here.loop().wall_ms());
+        const bool taken = co_await out_.send(std::move(pending[sent_]));
+        if (!taken) break;
+    }
+    pending.clear();
+    sent_ = 0;
+}
+
+} // namespace thalweg
