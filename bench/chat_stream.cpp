@@ -35,12 +35,15 @@ public:
         choice(out, R"("role":"assistant","content":"","refusal":null)", "null");
         for (unsigned piece = 0; piece < pieces / 10; ++piece)
             choice(out, R"("reasoning_content":")" + word() + '"', "null");
-        for (unsigned piece = 0; piece < pieces; ++piece) choice(out, R"("content":")" + word() + '"', "null");
-        choice(out, R"("tool_calls":[{"index":0,"id":"call_h3Yk20","type":"function",)"
-                    R"("function":{"name":"forecast","arguments":""}}])",
+        for (unsigned piece = 0; piece < pieces; ++piece)
+            choice(out, R"("content":")" + word() + '"', "null");
+        choice(out,
+               R"("tool_calls":[{"index":0,"id":"call_h3Yk20","type":"function",)"
+               R"("function":{"name":"forecast","arguments":""}}])",
                "null");
         for (const char* part : {R"({\")", "city", R"(\":\")", "Oslo", R"(\"})"})
-            choice(out, std::string(R"("tool_calls":[{"index":0,"function":{"arguments":")") + part + R"("}}])",
+            choice(out,
+                   std::string(R"("tool_calls":[{"index":0,"function":{"arguments":")") + part + R"("}}])",
                    "null");
         choice(out, "", R"("tool_calls")");
         usage(out, pieces);
@@ -53,7 +56,8 @@ private:
         static constexpr const char* rare[] = {R"(\n\n)", R"( \"so\")", " fjärd", " 河流", R"(\u2014)"};
         if (pick(20) == 0) return rare[pick(std::size(rare))];
         std::string letters = " ";
-        for (unsigned left = 1 + pick(11); left > 0; --left) letters += static_cast<char>('a' + pick(26));
+        for (unsigned left = 1 + pick(11); left > 0; --left)
+            letters += static_cast<char>('a' + pick(26));
         return letters;
     }
 
@@ -112,7 +116,8 @@ constexpr std::string_view end_marker = "data: [DONE]\n\n";
 chat_stream synthetic_chat_stream(std::size_t size) {
     answer_writer writer;
     std::string bytes;
-    while (bytes.size() < size) writer.answer(bytes);
+    while (bytes.size() < size)
+        writer.answer(bytes);
     bytes += end_marker;
     return finished("synthetic", std::move(bytes));
 }
@@ -124,7 +129,8 @@ chat_stream recorded_chat_stream(const std::string& path, std::size_t size) {
     body = without_end_marker(body.front() == '{' ? framed(body) : std::move(body));
     if (count_events(body) == 0) refuse(path, "has no events");
     std::string bytes;
-    while (bytes.size() < size) bytes += body;
+    while (bytes.size() < size)
+        bytes += body;
     bytes += end_marker;
     return finished(path.substr(path.rfind('/') + 1), std::move(bytes));
 }

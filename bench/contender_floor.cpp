@@ -28,7 +28,7 @@ floor::actor consume(floor::merge<Message>& queue, order_check& check) {
 
 template <class Message, pace Mode>
 measurement run_floor(unsigned producers, std::uint64_t messages) {
-    floor::ready_list ready(producers + 1);
+    floor::ready_list ready(2 * producers + 2);
     floor::merge<Message> queue(ready, producers, Mode == pace::budget64);
     order_check check(producers);
     std::vector<floor::actor> actors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// The baseline of bench-decode: simdjson reads the same fields of the same bytes and keeps nothing. Lines are split
-// by memchr, nothing is framed, checked or built.
+// The baseline of bench-decode: simdjson reads the same fields of the same bytes and keeps nothing. Lines are
+// split by memchr, nothing is framed, checked or built.
 
 #include "decoders.hpp"
 
@@ -30,7 +30,8 @@ void read_calls(ondemand::value calls, reading& into) {
     for (auto call : list)
         for (auto field : call.get_object()) {
             const ondemand::raw_json_string key = field.key();
-            if (key == "id") add_string(field.value(), into.text_bytes);
+            if (key == "id")
+                add_string(field.value(), into.text_bytes);
             else if (key == "function")
                 for (auto part : field.value().get_object()) {
                     const ondemand::raw_json_string name = part.key();
@@ -42,8 +43,10 @@ void read_calls(ondemand::value calls, reading& into) {
 void read_delta(ondemand::object delta, reading& into) {
     for (auto field : delta) {
         const ondemand::raw_json_string key = field.key();
-        if (key == "content" || key == "reasoning_content") add_string(field.value(), into.text_bytes);
-        else if (key == "tool_calls") read_calls(field.value(), into);
+        if (key == "content" || key == "reasoning_content")
+            add_string(field.value(), into.text_bytes);
+        else if (key == "tool_calls")
+            read_calls(field.value(), into);
     }
 }
 
@@ -81,7 +84,8 @@ void read_chunk(ondemand::object chunk, reading& into) {
     for (auto field : chunk) {
         const ondemand::raw_json_string key = field.key();
         if (key == "choices") {
-            for (auto choice : field.value().get_array()) read_choice(choice.get_object(), into);
+            for (auto choice : field.value().get_array())
+                read_choice(choice.get_object(), into);
         } else if (key == "usage") {
             read_usage(field.value(), into);
         }
@@ -97,7 +101,8 @@ measurement run_simdjson(const chat_stream& input, std::uint64_t events) {
         const char* at = input.bytes.data();
         const char* const end = at + input.bytes.size();
         while (at != end) {
-            const char* line_end = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+            const char* line_end =
+                static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
             constexpr std::string_view field = "data: ";
             const std::string_view line(at, static_cast<std::size_t>(line_end - at));
             at = line_end + 1;
@@ -105,7 +110,8 @@ measurement run_simdjson(const chat_stream& input, std::uint64_t events) {
             ++read;
             const std::string_view data = line.substr(field.size());
             if (data == "[DONE]") continue;
-            const simdjson::padded_string_view json(data.data(), data.size(), data.size() + simdjson::SIMDJSON_PADDING);
+            const simdjson::padded_string_view json(data.data(), data.size(),
+                                                    data.size() + simdjson::SIMDJSON_PADDING);
             ondemand::document document;
             ondemand::object chunk;
             if (parser.iterate(json).get(document) != simdjson::SUCCESS ||
@@ -126,6 +132,8 @@ contender simdjson_reads(const chat_stream& input) {
             .run = [&input](std::uint64_t events) { return run_simdjson(input, events); }};
 }
 
-std::string simdjson_version() { return SIMDJSON_STRINGIFY(SIMDJSON_VERSION); }
+std::string simdjson_version() {
+    return SIMDJSON_STRINGIFY(SIMDJSON_VERSION);
+}
 
 } // namespace thalweg::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// The library's merge, used as a user would: producers are tasks in a scope, the consumer is the task that owns it.
+// The library's merge, used as a user would: producers are tasks in a scope, the consumer is the task that
+// owns it.
 
 #include "contenders.hpp"
 
@@ -22,7 +23,7 @@ template <class Message, std::uint64_t YieldsAfter>
 task<> produce(typename merge<Message>::producer to, std::uint32_t producer, std::uint64_t messages) {
     co_await yield(); // all have started before the first message
     for (std::uint64_t sequence = 0; sequence < messages; ++sequence) {
-        co_await to.send(Message(producer, sequence));
+        co_await to.emplace(producer, sequence);
         if constexpr (YieldsAfter != 0)
             if ((sequence + 1) % YieldsAfter == 0) co_await yield();
     }
@@ -31,12 +32,15 @@ task<> produce(typename merge<Message>::producer to, std::uint32_t producer, std
 template <class Message, taking Taking>
 task<> consume(merge<Message>& point, order_check& check) {
     if constexpr (Taking == taking::peek) {
-        while (Message* message = co_await point.peek()) check.see(*message);
+        while (Message* message = co_await point.peek())
+            check.see(*message);
     } else if constexpr (Taking == taking::next) {
-        while (auto message = co_await point.next()) check.see(*message);
+        while (auto message = co_await point.next())
+            check.see(*message);
     } else {
         for (auto batch = co_await point.next_batch(); !batch.empty(); batch = co_await point.next_batch())
-            for (const Message& message : batch) check.see(message);
+            for (const Message& message : batch)
+                check.see(message);
     }
 }
 
@@ -70,7 +74,8 @@ task<measurement> run_threads(unsigned producers, std::uint64_t messages, std::s
     options.budget = budget;
     std::vector<typename merge<Message>::remote_producer> ends;
     ends.reserve(producers);
-    for (unsigned producer = 0; producer < producers; ++producer) ends.push_back(point.attach_remote(options));
+    for (unsigned producer = 0; producer < producers; ++producer)
+        ends.push_back(point.attach_remote(options));
     const unsigned threads = std::min(producers, most_threads);
     const auto work = [&](unsigned thread) {
         const std::uint64_t most = share_of(messages, producers, thread);
@@ -78,15 +83,18 @@ task<measurement> run_threads(unsigned producers, std::uint64_t messages, std::s
             for (unsigned producer = thread; producer < producers; producer += threads)
                 if (sequence < share_of(messages, producers, producer))
                     ends[producer].send(Message(producer, sequence));
-        for (unsigned producer = thread; producer < producers; producer += threads) ends[producer].finish();
+        for (unsigned producer = thread; producer < producers; producer += threads)
+            ends[producer].finish();
         fold_allocations();
     };
 
-    const meter time;
+    const meter time(meter::clock::wall);
     std::vector<std::thread> running;
-    for (unsigned thread = 0; thread < threads; ++thread) running.emplace_back(work, thread);
+    for (unsigned thread = 0; thread < threads; ++thread)
+        running.emplace_back(work, thread);
     co_await consume<Message, Taking>(point, check);
-    for (std::thread& each : running) each.join();
+    for (std::thread& each : running)
+        each.join();
     const measurement taken = time.stop(messages);
     check.finish(messages);
     co_return taken;

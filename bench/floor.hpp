@@ -12,9 +12,10 @@
 //
 // How it works: messages lie inline in segments of 64-byte slots that are recycled. A push wakes the parked
 // consumer by putting it at the END of the ready list, so that whatever else is ready pushes first and one
-// wake-up drains it all. When the queue runs empty it starts again at the first slot, so a slow stream
-// touches the same cache lines. With a window, producers fill it in bursts: one that finds it full waits in a
-// FIFO, and each time the consumer runs dry the head of that FIFO may go on. One thread.
+// wake-up drains it all; once a segment is full the consumer comes to the front, so that the queue stays in
+// the cache. When the queue runs empty it starts again at the first slot, so a slow stream touches the same
+// cache lines. With a window, producers fill it in bursts: one that finds it full waits in a FIFO, and each
+// time the consumer runs dry the head of that FIFO may go on. One thread.
 
 #include <bit>
 #include <coroutine>
@@ -34,8 +35,21 @@ public:
         : mask_(std::bit_ceil(capacity) - 1), ring_(std::make_unique<void*[]>(mask_ + 1)) {}
 
     bool empty() const noexcept { return head_ == tail_; }
-    void push(std::coroutine_handle<> waiting) noexcept { ring_[tail_++ & mask_] = waiting.address(); }
-    void push_front(std::coroutine_handle<> waiting) noexcept { ring_[--head_ & mask_] = waiting.address(); }
+    // Both give the place in the list.
+    std::size_t push(std::coroutine_handle<> waiting) noexcept {
+        ring_[tail_ & mask_] = waiting.address();
+        return tail_++;
+    }
+    std::size_t push_front(std::coroutine_handle<> waiting) noexcept {
+        ring_[--head_ & mask_] = waiting.address();
+        return head_;
+    }
+    // Moves who stands at `place` to the front, and gives the new place.
+    std::size_t hurry(std::size_t place) noexcept {
+        if (place == head_) return place;
+        void* waiting = std::exchange(ring_[place & mask_], std::noop_coroutine().address());
+        return push_front(std::coroutine_handle<>::from_address(waiting));
+    }
     std::coroutine_handle<> pop() noexcept {
         return std::coroutine_handle<>::from_address(ring_[head_++ & mask_]);
     }
@@ -184,6 +198,7 @@ private:
         last_->next = nullptr;
         tail_ = last_->begin();
         tail_end_ = last_->end();
+        if (!consumer_) place_ = ready_.hurry(place_);
         return true;
     }
 
@@ -210,7 +225,7 @@ private:
     void wake_consumer() noexcept {
         if (!consumer_) return;
         ++wakeups_;
-        ready_.push(std::exchange(consumer_, nullptr));
+        place_ = ready_.push(std::exchange(consumer_, nullptr));
     }
 
     // Only while the queue is empty, and it runs next: nobody can take the room away before it is there.
@@ -234,7 +249,9 @@ private:
     Message* seen_; // the consumer need not look at the producers' side before it gets here
     Message* tail_;
     Message* tail_end_;
-    std::coroutine_handle<> consumer_;
+    std::coroutine_handle<>
+        consumer_; // while it is parked; else it stands in the ready list at place_, or runs
+    std::size_t place_ = 0;
     std::uint64_t wakeups_ = 0;
 };
 

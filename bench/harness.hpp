@@ -11,8 +11,8 @@
 #include "allocations.hpp"
 #include "machine.hpp"
 
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <string>
@@ -28,22 +28,33 @@ struct measurement {
     double wakeups = std::numeric_limits<double>::quiet_NaN(); // of the consumer; NaN: not counted
 };
 
-// Started after a contender has set itself up, stopped before it takes itself down.
+// Started after a contender has set itself up, stopped before it takes itself down. One thread is measured by
+// the time it had a processor, which other programs disturb less; several by the clock on the wall.
 class meter {
 public:
-    meter() noexcept : allocations_(allocations()), start_(std::chrono::steady_clock::now()) {}
+    enum class clock { processor, wall };
+
+    explicit meter(clock by = clock::processor) noexcept
+        : by_(by), allocations_(allocations()), start_(now()) {}
 
     measurement stop(std::uint64_t items, double wakeups = std::numeric_limits<double>::quiet_NaN()) const {
-        const auto end = std::chrono::steady_clock::now();
+        const double end = now();
         return {.items = items,
-                .nanoseconds = std::chrono::duration<double, std::nano>(end - start_).count(),
+                .nanoseconds = end - start_,
                 .allocations = allocations() - allocations_,
                 .wakeups = wakeups};
     }
 
 private:
+    double now() const noexcept {
+        timespec time{};
+        clock_gettime(by_ == clock::processor ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+        return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+    }
+
+    clock by_;
     std::uint64_t allocations_;
-    std::chrono::steady_clock::time_point start_;
+    double start_;
 };
 
 struct contender {

@@ -18,7 +18,8 @@ void add_table(std::vector<group>& groups, const char* table, const std::vector<
         for (const unsigned count : producers) {
             group one{.table = table, .mode = name, .producers = count, .contenders = {}};
             one.contenders.push_back(floor_contender<Ours>(count, mode));
-            for (contender& each : thalweg_merges<Ours>(count, mode)) one.contenders.push_back(std::move(each));
+            for (contender& each : thalweg_merges<Ours>(count, mode))
+                one.contenders.push_back(std::move(each));
             one.contenders.push_back(mutex_queue_one_thread<Theirs>(count, mode));
             one.contenders.push_back(asio_best_use<Theirs>(count, mode));
             one.contenders.push_back(asio_as_in_examples<Theirs>(count, mode));
@@ -27,7 +28,8 @@ void add_table(std::vector<group>& groups, const char* table, const std::vector<
     for (const unsigned count : producers) {
         group one{.table = table, .mode = "threads", .producers = count, .contenders = {}};
         one.contenders.push_back(mutex_queue<Theirs>(count));
-        for (contender& each : thalweg_remotes<Ours>(count)) one.contenders.push_back(std::move(each));
+        for (contender& each : thalweg_remotes<Ours>(count))
+            one.contenders.push_back(std::move(each));
         one.contenders.push_back(mutex_queue_swapping<Theirs>(count));
         one.contenders.push_back(mutex_queue_bounded<Theirs>(count));
         groups.push_back(std::move(one));

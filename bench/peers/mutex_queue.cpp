@@ -118,7 +118,7 @@ measurement run_threads(unsigned producers, std::uint64_t messages) {
         fold_allocations();
     };
 
-    const meter time;
+    const meter time(meter::clock::wall);
     std::vector<std::thread> running;
     for (unsigned thread = 0; thread < threads; ++thread)
         running.emplace_back(produce, thread);
