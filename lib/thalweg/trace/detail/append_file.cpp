@@ -124,32 +124,31 @@ result<void> append_file::append(std::string_view lines, std::span<const std::si
     std::size_t whole = 0; // records in the file
     std::size_t begin = 1; // of the first record that is not
     bool is_second_try = false;
+    const auto give_up = [&](std::error_code why, std::string what) -> result<void> {
+        needs_probe_ = true;
+        if (whole == line_ends.size())
+            return success(); // only the last LF is missing, which the next record brings
+        return failure(why, std::move(what) + missing(whole, line_ends.size()));
+    };
     for (;;) {
         const std::size_t from = is_torn_ ? begin - 1 : begin; // an LF stands in front of each record
         const auto taken = uninterrupted(
             [&] { return system_->write(descriptor_, lines.data() + from, lines.size() - from); });
         if (taken < 0) {
             const auto why = system_code(errno);
-            needs_probe_ = true;
-            return failure(why, sentence(path_, "cannot be written", why) + missing(whole, line_ends.size()));
+            return give_up(why, sentence(path_, "cannot be written", why));
         }
         const std::size_t reached = from + static_cast<std::size_t>(taken);
         known_.size += static_cast<std::size_t>(taken);
-        if (reached == lines.size()) {
-            is_torn_ = false;
-            return success();
-        }
         if (taken > 0) is_torn_ = lines[reached - 1] != '\n';
+        if (reached == lines.size()) return success();
+        // A record whose LF alone was cut off is there; written again, it would be there twice.
         const std::size_t whole_before = whole;
-        while (line_ends[whole] <= reached)
+        while (whole < line_ends.size() && line_ends[whole] - 1 <= reached)
             begin = line_ends[whole++];
-        if (whole > whole_before)
-            is_second_try = false;
-        else if (std::exchange(is_second_try, true)) {
-            needs_probe_ = true;
-            return failure(errc::short_write, "trace " + path_ + " took only a part of a record, twice" +
-                                                  missing(whole, line_ends.size()));
-        }
+        if (whole == whole_before && is_second_try)
+            return give_up(errc::short_write, "trace " + path_ + " took only a part of a record, twice");
+        is_second_try = whole == whole_before;
     }
 }
 
