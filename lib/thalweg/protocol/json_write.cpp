@@ -3,9 +3,11 @@
 #include <thalweg/protocol/json.hpp>
 #include <thalweg/protocol/utf8.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace thalweg::json {
 
@@ -20,6 +22,27 @@ constexpr std::array<bool, 256> make_plain_bytes() noexcept {
     return plain;
 }
 constexpr std::array<bool, 256> is_plain_ascii = make_plain_bytes();
+
+// Whether one of eight bytes may be no plain ASCII. It never misses one, and may ask for a closer look in
+// vain.
+bool may_need_escape(const char* eight) noexcept {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    std::uint64_t bytes;
+    std::memcpy(&bytes, eight, sizeof bytes);
+    const std::uint64_t quotes = (bytes ^ ones * '"') - ones;
+    const std::uint64_t backslashes = (bytes ^ ones * '\\') - ones;
+    const std::uint64_t controls = bytes - ones * 0x20;
+    return ((bytes | quotes | backslashes | controls) & ones * 0x80) != 0;
+}
+
+std::size_t plain_prefix(std::string_view bytes) noexcept {
+    std::size_t at = 0;
+    while (bytes.size() - at >= 8 && !may_need_escape(bytes.data() + at))
+        at += 8;
+    while (at < bytes.size() && is_plain_ascii[static_cast<unsigned char>(bytes[at])])
+        ++at;
+    return at;
+}
 
 void append_escape(std::string& out, unsigned char c) {
     switch (c) {
@@ -80,18 +103,22 @@ void append_broken(std::string& out, std::string_view bytes) {
 } // namespace
 
 void append_string(std::string& out, std::string_view utf8) {
-    out += '"';
-    std::size_t plain = 0;
-    while (plain < utf8.size() && is_plain_ascii[static_cast<unsigned char>(utf8[plain])])
-        ++plain;
-    out.append(utf8, 0, plain);
-    utf8.remove_prefix(plain);
-    if (!utf8.empty()) {
-        if (utf8::is_valid(utf8))
-            append_valid(out, utf8);
-        else
-            append_broken(out, utf8);
+    const std::size_t plain = plain_prefix(utf8);
+    const bool is_whole = plain == utf8.size();
+    const std::size_t old_size = out.size();
+    out.resize(old_size + plain + (is_whole ? 2 : 1));
+    char* at = out.data() + old_size;
+    *at++ = '"';
+    at = std::copy_n(utf8.data(), plain, at);
+    if (is_whole) {
+        *at = '"';
+        return;
     }
+    utf8.remove_prefix(plain);
+    if (utf8::is_valid(utf8))
+        append_valid(out, utf8);
+    else
+        append_broken(out, utf8);
     out += '"';
 }
 

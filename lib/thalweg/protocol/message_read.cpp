@@ -203,9 +203,9 @@ void message_codec::read_time(message& made, object_reader& envelope, parse_opti
 void message_codec::read_payload(message& made, object_reader& payload, bool is_event, bool is_meta) {
     const text type = is_meta ? text() : payload.string("type");
     const kind k = is_meta ? kind::session_meta : find_kind(is_event, type);
-    made.kind_ = static_cast<std::uint64_t>(k);
+    made.head_.kind = static_cast<std::uint64_t>(k);
     if (k == kind::other_event || k == kind::other_model) {
-        made.stop_ = 0;
+        made.head_.stop = 0;
         made.own().type_name = type;
         made.own().raw_payload = text(payload.raw());
         return;
@@ -221,10 +221,10 @@ void message_codec::read_payload(message& made, object_reader& payload, bool is_
 }
 
 void message_codec::read_event_payload(message& made, object_reader& payload) {
-    made.stop_ = 0;
+    made.head_.stop = 0;
     if (made.kind() == kind::approval_decision) {
         const auto d = payload.word<decision>("decision", detail::decision_names);
-        made.decision_ = static_cast<std::uint64_t>(d);
+        made.head_.decision = static_cast<std::uint64_t>(d);
         made.id_ = payload.string("tool_call_id");
     } else if (made.kind() != kind::request_begin) {
         made.own().event = read_event(made.kind(), payload);
@@ -234,7 +234,7 @@ void message_codec::read_event_payload(message& made, object_reader& payload) {
 void message_codec::read_model_payload(message& made, object_reader& payload) {
     read_role(made, payload);
     if (made.is_partial()) {
-        made.frame_ = static_cast<std::uint64_t>(payload.word<frame>("event_type", detail::frame_names));
+        made.head_.frame = static_cast<std::uint64_t>(payload.word<frame>("event_type", detail::frame_names));
     }
     const bool is_call = made.kind() == kind::tool_call || made.kind() == kind::partial_tool_call;
     const bool is_output =
@@ -256,7 +256,7 @@ void message_codec::read_rest(message& made, object_reader& payload) {
     if (k == kind::inline_data || k == kind::inline_thinking)
         made.own().mime_type = payload.string("mime_type");
     const auto stop = payload.optional_word<stop_reason>("stop_reason", detail::stop_reason_names);
-    made.stop_ = static_cast<std::uint64_t>(stop.value_or(stop_reason::none));
+    made.head_.stop = static_cast<std::uint64_t>(stop.value_or(stop_reason::none));
     const bool may_have_fidelity = made.is_complete() && k != kind::tool_call_output && k != kind::image_url;
     if (may_have_fidelity) {
         const auto fidelity = payload.optional("fidelity");
@@ -272,7 +272,7 @@ void message_codec::read_rest(message& made, object_reader& payload) {
 // R-PRO-11: only text and inline data may be of either side.
 void message_codec::read_role(message& made, object_reader& payload) {
     const auto by = payload.word<role>("role", detail::role_names);
-    made.role_ = static_cast<std::uint64_t>(by);
+    made.head_.role = static_cast<std::uint64_t>(by);
     switch (made.kind()) {
     case kind::text:
     case kind::inline_data: return;

@@ -10,13 +10,16 @@ namespace {
 
 using namespace std::chrono;
 
-char* write_digits(char* out, unsigned value, int count, char behind) noexcept {
-    for (int i = count - 1; i >= 0; --i) {
-        out[i] = static_cast<char>('0' + value % 10);
-        value /= 10;
-    }
-    out[count] = behind;
-    return out + count + 1;
+char* write_two(char* out, unsigned value) noexcept {
+    out[0] = static_cast<char>('0' + value / 10);
+    out[1] = static_cast<char>('0' + value % 10);
+    return out + 2;
+}
+
+char* write_two(char* out, unsigned value, char behind) noexcept {
+    out = write_two(out, value);
+    *out = behind;
+    return out + 1;
 }
 
 // Reads `count` digits and the character behind them; -1 if they are not there.
@@ -32,17 +35,21 @@ int read_digits(const char*& at, int count, char behind) noexcept {
 } // namespace
 
 void format_timestamp(char* out, std::int64_t ms_since_epoch) noexcept {
-    const sys_time<milliseconds> instant{milliseconds(ms_since_epoch)};
-    const auto day = floor<days>(instant);
-    const year_month_day date(day);
-    const hh_mm_ss time(instant - day);
-    out = write_digits(out, static_cast<unsigned>(static_cast<int>(date.year())), 4, '-');
-    out = write_digits(out, static_cast<unsigned>(date.month()), 2, '-');
-    out = write_digits(out, static_cast<unsigned>(date.day()), 2, 'T');
-    out = write_digits(out, static_cast<unsigned>(time.hours().count()), 2, ':');
-    out = write_digits(out, static_cast<unsigned>(time.minutes().count()), 2, ':');
-    out = write_digits(out, static_cast<unsigned>(time.seconds().count()), 2, '.');
-    write_digits(out, static_cast<unsigned>(time.subseconds().count()), 3, 'Z');
+    const auto midnight = floor<days>(sys_time<milliseconds>(milliseconds(ms_since_epoch)));
+    const year_month_day date(midnight);
+    const auto year = static_cast<unsigned>(static_cast<int>(date.year()));
+    const auto of_day =
+        static_cast<unsigned>(ms_since_epoch - milliseconds(midnight.time_since_epoch()).count());
+    const unsigned seconds = of_day / 1000;
+    out = write_two(out, year / 100);
+    out = write_two(out, year % 100, '-');
+    out = write_two(out, static_cast<unsigned>(date.month()), '-');
+    out = write_two(out, static_cast<unsigned>(date.day()), 'T');
+    out = write_two(out, seconds / 3600, ':');
+    out = write_two(out, seconds / 60 % 60, ':');
+    out = write_two(out, seconds % 60, '.');
+    *out = static_cast<char>('0' + of_day % 1000 / 100);
+    write_two(out + 1, of_day % 100, 'Z');
 }
 
 std::optional<std::int64_t> parse_timestamp(std::string_view written) noexcept {

@@ -125,6 +125,10 @@ inline constexpr std::array<std::string_view, 2> compaction_mode_names = {"summa
 static_assert(kind_names.size() == static_cast<std::size_t>(kind::other_event) + 1);
 
 class object_reader;
+class object_writer;
+
+/// Appends the members of an event's payload behind its type.
+void write_event(object_writer& payload, const event_payload& event);
 
 } // namespace detail
 
@@ -135,7 +139,7 @@ public:
     [[nodiscard]] static result<message> read(std::string_view line, parse_options options);
 
 private:
-    static void write_payload(std::string& out, const message& m);
+    static void write_event_payload(std::string& out, const message& m);
     static void read_envelope(message& made, detail::object_reader& envelope, parse_options options);
     static void read_time(message& made, detail::object_reader& envelope, parse_options options);
     static void read_payload(message& made, detail::object_reader& payload, bool is_event, bool is_meta);
