@@ -188,6 +188,79 @@ CO_TEST_CASE("a stop request before the first read prevents the request") {
     CHECK(server.requests().empty());
 }
 
+namespace {
+
+task<void> stop_before_second_read(http::client& on, std::string url, cancel_source& stop,
+                                   http::outcome& ended) {
+    http::exchange running = on.send(get(std::move(url)));
+    const std::string_view first = co_await running.read();
+    CHECK_FALSE(first.empty());
+    for (int turn = 0; turn < 2000; ++turn)
+        co_await yield();
+    stop.request(cancel_reason::user);
+    const std::string_view second = co_await running.read();
+    CHECK(second.empty());
+    ended = running.result();
+}
+
+task<void> read_once(http::exchange& from) {
+    const std::string_view bytes = co_await from.read();
+    FAIL("read " << bytes);
+}
+
+} // namespace
+
+CO_TEST_CASE("a stop request is seen although bytes wait") {
+    http_reply reply;
+    reply.pieces = {std::string(std::size_t{64} << 20, 'x')};
+    const http_server server(reply);
+    const context here = co_await this_coroutine();
+    cancel_source stop;
+    const context stoppable(here.loop(), stop);
+    http::outcome ended;
+    task<void> reading = stop_before_second_read(http::client::of(here.loop()), server.url(), stop, ended);
+    co_await std::move(reading).under(stoppable);
+    CHECK(ended.kind == outcome_kind::cancelled);
+    CHECK(server.wait_until([](const http_server& s) { return s.deserted() == 1; }));
+}
+
+CO_TEST_CASE("an exchange dropped when its reader has just made room leaves nothing behind") {
+    http_reply reply;
+    reply.pieces = {std::string(std::size_t{64} << 20, 'x')};
+    const http_server server(reply);
+    const context here = co_await this_coroutine();
+    auto& client = http::client::of(here.loop());
+    {
+        http::exchange dropped = client.send(get(server.url()));
+        const http::response_head* head = co_await dropped.head();
+        CHECK(head != nullptr);
+        for (int turn = 0; turn < 2000; ++turn)
+            co_await yield();
+        const std::string_view bytes = co_await dropped.read();
+        CHECK_FALSE(bytes.empty());
+    }
+    for (int turn = 0; turn < 20; ++turn)
+        co_await yield();
+    CHECK(server.wait_until([](const http_server& s) { return s.deserted() == 1; }));
+}
+
+CO_TEST_CASE("a reader may be dropped and another one go on with the exchange") {
+    http_reply reply = event_stream({"a", "b"});
+    reply.pace = http_pace::when_released;
+    http_server server(reply);
+    const context here = co_await this_coroutine();
+    http::exchange running = http::client::of(here.loop()).send(get(server.url()));
+    const std::string_view first = co_await running.read();
+    CHECK(first == "a");
+    {
+        scope work(here);
+        work.spawn(read_once(running), here); // in a context that nobody asks to stop
+    }
+    server.release();
+    const std::string_view second = co_await running.read();
+    CHECK(second == "b");
+}
+
 CO_TEST_CASE("a stop request after the end changes nothing") {
     http_reply reply;
     reply.pieces = {"x"};

@@ -4,7 +4,11 @@
 
 #include <thalweg/testing/co_test_case.hpp>
 
+#include <array>
 #include <cstdlib>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 using namespace thalweg;
 using namespace thalweg::testing;
@@ -22,6 +26,39 @@ std::string dead_url() {
     const http_server gone(http_reply{});
     return gone.url("/v1");
 }
+
+// Listens, but its queue is full: the system answers no further connection.
+class deaf_listener {
+public:
+    deaf_listener() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+        address_.sin_family = AF_INET;
+        address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address_;
+        bind(socket_, reinterpret_cast<const sockaddr*>(&address_), size);
+        listen(socket_, 0);
+        getsockname(socket_, reinterpret_cast<sockaddr*>(&address_), &size);
+        for (int& each : filling_) {
+            each = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            static_cast<void>(connect(each, reinterpret_cast<const sockaddr*>(&address_), size));
+        }
+    }
+    deaf_listener(const deaf_listener&) = delete;
+    deaf_listener& operator=(const deaf_listener&) = delete;
+    ~deaf_listener() {
+        for (const int each : filling_)
+            close(each);
+        close(socket_);
+    }
+
+    [[nodiscard]] std::string url() const {
+        return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/v1";
+    }
+
+private:
+    int socket_;
+    sockaddr_in address_{};
+    std::array<int, 4> filling_{};
+};
 
 // The request fails at once, without a loop.
 std::string complaint_about(http::request what) {
@@ -153,6 +190,41 @@ CO_TEST_CASE("each limit of time ends the exchange and names itself") {
     CHECK(hanging.wait_until([](const http_server& s) { return s.deserted() == 2 && s.open() == 0; }));
 }
 
+CO_TEST_CASE("the limit of the connection covers a server that does not answer the door") {
+    const deaf_listener deaf;
+    const context here = co_await this_coroutine();
+    http::request what = get(deaf.url());
+    what.timeouts.connect = std::chrono::milliseconds(30);
+    const whole_answer answer = co_await fetch(http::client::of(here.loop()), std::move(what));
+    CHECK(answer.outcome.kind == outcome_kind::timeout);
+    CHECK(answer.outcome.timed_out == timeout_kind::connect);
+    CHECK(contains(answer.outcome.message, "curl 28"));
+}
+
+CO_TEST_CASE("TLS that the server does not speak is a transport failure") {
+    const http_server plain(http_reply{});
+    const context here = co_await this_coroutine();
+    const whole_answer answer =
+        co_await fetch(http::client::of(here.loop()), get("https" + plain.url().substr(4)));
+    CHECK(answer.outcome.kind == outcome_kind::transport);
+    CHECK(contains(answer.outcome.message, "curl 35"));
+}
+
+CO_TEST_CASE("a server that closes after each answer is connected to anew") {
+    http_reply reply;
+    reply.pieces = {"x"};
+    reply.ending = http_ending::close;
+    const http_server server(reply);
+    const context here = co_await this_coroutine();
+    auto& client = http::client::of(here.loop());
+    for (int i = 0; i < 5; ++i) {
+        const whole_answer answer = co_await fetch(client, post(server.url()));
+        CHECK(answer.outcome.kind == outcome_kind::ok);
+        CHECK(answer.body == "x");
+    }
+    CHECK(server.requests().size() == 5);
+}
+
 CO_TEST_CASE("bytes that lay in the socket while the loop was busy are no silence") {
     http_reply reply = event_stream({"a", "b"});
     reply.pace = http_pace::when_released;
@@ -184,6 +256,10 @@ TEST_CASE("what cannot be sent is rejected before anything is sent") {
     http::request what = get("http://127.0.0.1/");
     what.headers = {{"X-Key", "a\r\nX-Injected: b"}};
     CHECK(contains(complaint_about(what), "the value of the header X-Key holds a line break"));
+    what.headers = {{"X-Key", "a\nX-Injected: b"}};
+    CHECK(contains(complaint_about(what), "the value of the header X-Key holds a line break"));
+    what.headers = {{"X-Key", std::string("a\0b", 3)}};
+    CHECK(contains(complaint_about(what), "the value of the header X-Key holds a line break or a NUL"));
     what.headers = {{"X Key", "a"}};
     CHECK(contains(complaint_about(what), "a header has a name that is not a word"));
     what.headers.clear();

@@ -7,6 +7,7 @@
 #include <thalweg/testing/co_test_case.hpp>
 
 #include <cstdlib>
+#include <ctime>
 
 using namespace thalweg;
 using namespace thalweg::testing;
@@ -38,8 +39,19 @@ CO_TEST_CASE("a request arrives as it was given and the answer comes back whole"
     CHECK(requests[0].body == "{\"a\":1}");
     CHECK(requests[0].header("authorization") == "Bearer key");
     CHECK(requests[0].header("content-type") == "application/json");
-    CHECK(requests[0].header("expect").empty());
     CHECK(requests[0].header("accept-encoding").empty());
+}
+
+CO_TEST_CASE("a large body is sent without asking first") {
+    const http_server server(http_reply{});
+    const context here = co_await this_coroutine();
+    const std::string body(std::size_t{3} << 20, 'b');
+    const whole_answer answer = co_await fetch(http::client::of(here.loop()), post(server.url(), body));
+    CHECK(answer.outcome.kind == outcome_kind::ok);
+    const auto requests = server.requests();
+    REQUIRE(requests.size() == 1);
+    CHECK(requests[0].header("expect").empty());
+    CHECK((requests[0].body == body));
 }
 
 CO_TEST_CASE("methods go out as named, with and without a body") {
@@ -183,6 +195,31 @@ CO_TEST_CASE("one connection serves one request after the other") {
     }
     CHECK(server.connections() == 1);
     CHECK(server.requests().size() == 5);
+}
+
+TEST_CASE("requests work on a loop with real time too, one loop after the other") {
+    const http_server server(event_stream({"data: a\n\n"}));
+    for (int i = 0; i < 3; ++i) {
+        loop on;
+        const whole_events answer = on.run(fetch_events(http::client::of(on), get(server.url())));
+        CHECK(answer.data == std::vector<std::string>{"a"});
+    }
+    CHECK(server.wait_until([](const http_server& s) { return s.connections() == 3 && s.open() == 0; }));
+}
+
+TEST_CASE("waiting for a server takes no time of the processor") {
+    http_reply reply = event_stream({});
+    reply.ending = http_ending::hang;
+    const http_server server(reply);
+    http::request what = get(server.url());
+    what.timeouts.first_byte = std::chrono::milliseconds(20);
+    what.timeouts.idle = std::chrono::milliseconds(400);
+    loop on;
+    const std::clock_t before = std::clock();
+    const whole_answer answer = on.run(fetch(http::client::of(on), std::move(what)));
+    const std::clock_t used = std::clock() - before;
+    CHECK(answer.outcome.kind == outcome_kind::timeout);
+    CHECK(used < CLOCKS_PER_SEC / 5); // a busy wait takes twice as much
 }
 
 CO_TEST_CASE("everything on one loop shares one client") {

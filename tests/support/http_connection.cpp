@@ -74,10 +74,18 @@ void http_connection::read() {
 
 void http_connection::answer_next() {
     http_received request;
-    if (answering_ || !take_request(request)) return;
+    if (answering_ || received_.empty()) return;
+    if (std::isalpha(static_cast<unsigned char>(received_.front())) == 0) {
+        begin({.status = 400, .framing = http_framing::until_close}); // TLS, for one
+    } else if (take_request(request)) {
+        shared_.change([&](http_server_state& state) { state.requests.push_back(request); });
+        begin(shared_.answer(request));
+    }
+}
+
+void http_connection::begin(http_reply reply) {
     answering_ = true;
-    shared_.change([&](http_server_state& state) { state.requests.push_back(request); });
-    reply_ = shared_.answer(request);
+    reply_ = std::move(reply);
     next_piece_ = released_ = 0;
     if (reply_.silent) return finish();
     outgoing_ = head_of(reply_);

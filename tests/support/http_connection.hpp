@@ -67,6 +67,7 @@ public:
 
 private:
     void answer_next();
+    void begin(http_reply reply);
     [[nodiscard]] bool take_request(http_received& into);
     void write_piece();
     void pace_piece();

@@ -15,11 +15,12 @@
 //     exchange.result().kind
 //
 // Proxies come from the environment (http_proxy, https_proxy, all_proxy, no_proxy; upper case too, but for
-// HTTP_PROXY, which a web server's client could set), certificate authorities from CURL_CA_BUNDLE or
-// SSL_CERT_FILE, and SSL_CERT_DIR, read when the client is made.
+// HTTP_PROXY, which a web server's client could set). So do certificate authorities: CURL_CA_BUNDLE, else
+// SSL_CERT_FILE, and SSL_CERT_DIR. All are read anew for each request.
 //
 // Memory: at most 256 KiB of an answer wait in the exchange, and as much again lies with the reader; beyond
-// that the socket is left alone until the reader comes back.
+// that the socket is left alone until the reader comes back. With HTTP/2 a server may send some MiB more into
+// curl's window.
 //
 // What may go wrong is in `outcome`; nothing throws. Thread rule: loop thread only.
 

@@ -63,8 +63,7 @@ void driver::close() noexcept {
     multi_.reset();
 }
 
-// Transfers
-// --------------------------------------------------------------------------------------------------
+// Transfers -------------------------------------------------------------------------------------------
 
 void driver::add(transfer& what) {
     const auto now = clock::now();
@@ -99,8 +98,7 @@ void driver::note_limit(clock::time_point at) noexcept {
     if (!limit_due_ || at < *limit_due_) limit_due_ = at;
 }
 
-// What curl asks for
-// -----------------------------------------------------------------------------------------
+// What curl asks for ----------------------------------------------------------------------------------
 
 int driver::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) noexcept {
     static_cast<driver*>(self)->watch_socket(socket, what);
@@ -154,8 +152,7 @@ void driver::arm(const std::shared_ptr<watch>& what, int direction, bool& armed)
     });
 }
 
-// Turns
-// ------------------------------------------------------------------------------------------------------
+// Turns -----------------------------------------------------------------------------------------------
 
 void driver::socket_ready(curl_socket_t socket, int direction) {
     int running = 0;
@@ -205,8 +202,7 @@ void driver::collect_finished() {
     }
 }
 
-// Time
-// -------------------------------------------------------------------------------------------------------
+// Time ------------------------------------------------------------------------------------------------
 
 // Keeps one timer at the earlier of curl's and our own next moment. A moment that has moved away is left to
 // fire early once: that is cheaper than setting the timer for every byte that arrives.
@@ -229,35 +225,20 @@ void driver::timer_fired() {
     step();
 }
 
+// A byte that lay in its socket while the loop was busy is no silence: Asio reports sockets before timers, so
+// it has been heard by now.
 void driver::check_limits() {
-    const auto is_due = [now = clock::now()](const transfer* each) {
-        const auto limit = each->next_limit();
-        return limit && limit->at <= now;
-    };
-    // The loop may have been busy for longer than a limit while bytes lay in the socket: look before judging.
-    if (std::any_of(transfers_.begin(), transfers_.end(), is_due)) read_all_sockets();
-
     limit_due_.reset();
+    const auto now = clock::now();
     const auto watched = transfers_;
     for (transfer* each : watched) {
         const auto limit = each->next_limit();
         if (!limit) continue;
-        if (limit->at <= clock::now())
+        if (limit->at <= now)
             each->expire(limit->which);
         else
             note_limit(limit->at);
     }
-}
-
-void driver::read_all_sockets() {
-    std::vector<curl_socket_t> sockets;
-    for (const auto& [socket, what] : watches_)
-        if ((what->wanted & CURL_POLL_IN) != 0) sockets.push_back(socket);
-    int running = 0;
-    for (const auto socket : sockets)
-        if (watches_.contains(socket))
-            curl_multi_socket_action(multi_.get(), socket, CURL_CSELECT_IN, &running);
-    collect_finished();
 }
 
 } // namespace thalweg::http::detail

@@ -63,7 +63,6 @@ private:
     void collect_finished();
     void set_timer();
     void timer_fired();
-    void read_all_sockets();
     void check_limits();
     void forget(transfer& what) noexcept;
 

@@ -131,8 +131,7 @@ void transfer::set_up_headers() {
     curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, header_list_.get());
 }
 
-// The answer
-// -------------------------------------------------------------------------------------------------
+// The answer ------------------------------------------------------------------------------------------
 
 std::size_t transfer::on_header(char* line, std::size_t size, std::size_t count, void* self) noexcept {
     auto& on = *static_cast<transfer*>(self);
@@ -189,8 +188,7 @@ void transfer::note_activity() noexcept {
     if (const auto limit = next_limit()) driver_->note_limit(limit->at);
 }
 
-// The reader
-// -------------------------------------------------------------------------------------------------
+// The reader ------------------------------------------------------------------------------------------
 
 void transfer::wait(loop& on, thalweg::detail::ready_node& node, bool for_head) noexcept {
     waiting_on_ = &on;
@@ -215,8 +213,7 @@ void transfer::cancel(cancel_reason why) {
     end(outcome_kind::cancelled, std::string("cancelled (") + to_string(why) + ")");
 }
 
-// The end
-// ----------------------------------------------------------------------------------------------------
+// The end ---------------------------------------------------------------------------------------------
 
 void transfer::attached(driver& to, clock::time_point now) noexcept {
     driver_ = &to;
@@ -303,7 +300,10 @@ std::string transfer::curl_cause(CURLcode code) const {
     long os_code = 0;
     if (curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &os_code) == CURLE_OK && os_code != 0)
         text += ", " + std::generic_category().message(static_cast<int>(os_code));
-    return text + ")";
+    text += ")";
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+        text += "; CURL_CA_BUNDLE or SSL_CERT_FILE names other certificate authorities";
+    return text;
 }
 
 void transfer::end(outcome_kind kind, std::string_view why) {

@@ -38,8 +38,7 @@ public:
     transfer& operator=(const transfer&) = delete;
     ~transfer();
 
-    // For the reader
-    // -------------------------------------------------------------------------------------------
+    // For the reader ----------------------------------------------------------------------------------
 
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool has_head() const noexcept { return head_done_; }
@@ -54,8 +53,7 @@ public:
     /// Ends the exchange at once, with what has arrived.
     void cancel(cancel_reason why);
 
-    // For the driver
-    // -------------------------------------------------------------------------------------------
+    // For the driver ----------------------------------------------------------------------------------
 
     [[nodiscard]] CURL* handle() const noexcept { return easy_.get(); }
     void attached(driver& to, clock::time_point now) noexcept;
