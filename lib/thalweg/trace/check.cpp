@@ -31,10 +31,7 @@ finding from_violation(const stream_checker::violation& v, std::size_t line) {
 // Runs both checkers until it is known which of them is asked.
 class checking {
 public:
-    checking(std::string name, check_as how) : how_(how) {
-        report_.name = name;
-        as_trace_.name = std::move(name);
-    }
+    checking(std::string name, check_as how) : how_(how) { report_.name = std::move(name); }
 
     void feed(const message& m, std::size_t line) {
         ++report_.records;
@@ -67,8 +64,11 @@ public:
             take_trace();
         else
             take_stream();
-        std::stable_sort(report_.findings.begin(), report_.findings.end(),
-                         [](const finding& a, const finding& b) { return a.line < b.line; });
+        std::vector<finding> damages = std::exchange(report_.findings, {});
+        const auto by_line = [](const finding& a, const finding& b) { return a.line < b.line; };
+        std::merge(damages.begin(), damages.end(), found_.findings.begin(), found_.findings.end(),
+                   std::back_inserter(report_.findings), by_line);
+        if (report_.findings.size() > check_report::max_kept) report_.findings.resize(check_report::max_kept);
         return std::move(report_);
     }
 
@@ -92,13 +92,10 @@ private:
 
     void take_trace() {
         trace_.on_end();
-        report_.requests = as_trace_.requests;
-        report_.calls = as_trace_.calls;
-        report_.fault_count += as_trace_.fault_count;
-        report_.note_count += as_trace_.note_count;
-        auto& all = report_.findings;
-        std::move(as_trace_.findings.begin(), as_trace_.findings.end(), std::back_inserter(all));
-        all.resize(std::min(all.size(), check_report::max_kept));
+        report_.requests = found_.requests;
+        report_.calls = found_.calls;
+        report_.fault_count += found_.fault_count;
+        report_.note_count += found_.note_count;
     }
 
     void take_stream() {
@@ -106,18 +103,20 @@ private:
         report_.requests = requests_;
         report_.calls = calls_;
         stream_.finish();
+        found_.findings.clear();
         for (const auto& v : stream_.violations()) {
             const std::size_t last = lines_.empty() ? 0 : lines_.back();
-            keep(from_violation(v, v.message_index < lines_.size() ? lines_[v.message_index] : last));
+            found_.findings.push_back(
+                from_violation(v, v.message_index < lines_.size() ? lines_[v.message_index] : last));
         }
-        report_.fault_count += stream_.violation_count() - stream_.violations().size();
+        report_.fault_count += stream_.violation_count();
     }
 
     check_as how_;
     bool looks_like_stream_ = false;
     check_report report_;
-    check_report as_trace_; // what trace_ finds
-    detail::trace_check trace_{as_trace_};
+    check_report found_; // by the checker of the content
+    detail::trace_check trace_{found_};
     stream_checker stream_;
     std::vector<std::size_t> lines_; // of the stream's messages
     std::size_t requests_ = 0;
