@@ -10,29 +10,29 @@ namespace thalweg::testing {
 
 using std::chrono::milliseconds;
 
-tool_script&& tool_script::add(step s) && {
+tool_script tool_script::add(step s) && {
     steps_.push_back(std::move(s));
     return std::move(*this);
 }
-tool_script&& tool_script::wait(milliseconds d) && { return std::move(*this).add({step_type::wait, d, {}}); }
-tool_script&& tool_script::wait_through(milliseconds d) && {
+tool_script tool_script::wait(milliseconds d) && { return std::move(*this).add({step_type::wait, d, {}}); }
+tool_script tool_script::wait_through(milliseconds d) && {
     return std::move(*this).add({step_type::wait_through, d, {}});
 }
-tool_script&& tool_script::output(text piece) && { return std::move(*this).add({step_type::output, {}, piece.str()}); }
-tool_script&& tool_script::images(std::vector<text> data_urls) && {
+tool_script tool_script::output(text piece) && { return std::move(*this).add({step_type::output, {}, piece.str()}); }
+tool_script tool_script::images(std::vector<text> data_urls) && {
     images_ = std::move(data_urls);
     return std::move(*this);
 }
-tool_script&& tool_script::hang(milliseconds after_stop) && {
+tool_script tool_script::hang(milliseconds after_stop) && {
     return std::move(*this).add({step_type::hang, after_stop, {}});
 }
-tool_script&& tool_script::throws(std::string what) && {
+tool_script tool_script::throws(std::string what) && {
     return std::move(*this).add({step_type::throws, {}, std::move(what)});
 }
-tool_script&& tool_script::breaks(std::string what) && {
+tool_script tool_script::breaks(std::string what) && {
     return std::move(*this).add({step_type::breaks, {}, std::move(what)});
 }
-tool_script&& tool_script::ends(tool_result result) && {
+tool_script tool_script::ends(tool_result result) && {
     result_ = std::move(result);
     return std::move(*this);
 }

@@ -28,14 +28,14 @@ using providers::answer;
 /// What a tool does when it is called, step by step.
 class tool_script {
 public:
-    tool_script&& wait(std::chrono::milliseconds d) &&; ///< ends at a stop request; the tool reports aborted then
-    tool_script&& wait_through(std::chrono::milliseconds d) &&; ///< does not listen
-    tool_script&& output(text piece) &&;
-    tool_script&& images(std::vector<text> data_urls) &&; ///< go along with the result
-    tool_script&& hang(std::chrono::milliseconds after_stop = {}) &&; ///< until asked to stop, and that much longer
-    tool_script&& throws(std::string what) &&;
-    tool_script&& breaks(std::string what) &&; ///< the environment itself fails: environment_failure
-    tool_script&& ends(tool_result result) &&; ///< without it: completed
+    tool_script wait(std::chrono::milliseconds d) &&; ///< ends at a stop request; the tool reports aborted then
+    tool_script wait_through(std::chrono::milliseconds d) &&; ///< does not listen
+    tool_script output(text piece) &&;
+    tool_script images(std::vector<text> data_urls) &&; ///< go along with the result
+    tool_script hang(std::chrono::milliseconds after_stop = {}) &&; ///< until asked to stop, and that much longer
+    tool_script throws(std::string what) &&;
+    tool_script breaks(std::string what) &&; ///< the environment itself fails: environment_failure
+    tool_script ends(tool_result result) &&; ///< without it: completed
 
     /// Plays it as an environment's execute().
     [[nodiscard]] static stream<chunk, tool_result> play(tool_script script);
@@ -48,7 +48,7 @@ private:
         std::chrono::milliseconds time;
         std::string words;
     };
-    tool_script&& add(step s) &&;
+    tool_script add(step s) &&;
 
     std::vector<step> steps_;
     std::vector<text> images_;

@@ -11,30 +11,30 @@ namespace thalweg::providers {
 
 using std::chrono::milliseconds;
 
-scripted_answer&& scripted_answer::add(step s) && {
+scripted_answer scripted_answer::add(step s) && {
     steps_.push_back(std::move(s));
     return std::move(*this);
 }
 
-scripted_answer&& scripted_answer::wait(milliseconds d) && {
+scripted_answer scripted_answer::wait(milliseconds d) && {
     step s(step_type::wait);
     s.time = d;
     return std::move(*this).add(std::move(s));
 }
 
-scripted_answer&& scripted_answer::text_pieces(std::vector<thalweg::text> pieces) && {
+scripted_answer scripted_answer::text_pieces(std::vector<thalweg::text> pieces) && {
     step s(step_type::text);
     s.pieces = std::move(pieces);
     return std::move(*this).add(std::move(s));
 }
 
-scripted_answer&& scripted_answer::thinking_pieces(std::vector<thalweg::text> pieces) && {
+scripted_answer scripted_answer::thinking_pieces(std::vector<thalweg::text> pieces) && {
     step s(step_type::thinking);
     s.pieces = std::move(pieces);
     return std::move(*this).add(std::move(s));
 }
 
-scripted_answer&& scripted_answer::call_pieces(thalweg::text id, thalweg::text tool,
+scripted_answer scripted_answer::call_pieces(thalweg::text id, thalweg::text tool,
                                                std::vector<thalweg::text> arguments) && {
     step s(step_type::call);
     s.id = std::move(id);
@@ -43,44 +43,44 @@ scripted_answer&& scripted_answer::call_pieces(thalweg::text id, thalweg::text t
     return std::move(*this).add(std::move(s));
 }
 
-scripted_answer&& scripted_answer::call(thalweg::text id, thalweg::text tool, thalweg::text arguments) && {
+scripted_answer scripted_answer::call(thalweg::text id, thalweg::text tool, thalweg::text arguments) && {
     std::vector<thalweg::text> pieces;
     pieces.push_back(std::move(arguments));
     return std::move(*this).call_pieces(std::move(id), std::move(tool), std::move(pieces));
 }
 
-scripted_answer&& scripted_answer::with_gap(milliseconds between_pieces) && {
+scripted_answer scripted_answer::with_gap(milliseconds between_pieces) && {
     steps_.back().time = between_pieces;
     return std::move(*this);
 }
 
-scripted_answer&& scripted_answer::with_fidelity(thalweg::text json_object) && {
+scripted_answer scripted_answer::with_fidelity(thalweg::text json_object) && {
     steps_.back().fidelity = std::move(json_object);
     return std::move(*this);
 }
 
-scripted_answer&& scripted_answer::left_open() && {
+scripted_answer scripted_answer::left_open() && {
     steps_.back().open = true;
     return std::move(*this);
 }
 
-scripted_answer&& scripted_answer::usage(token_counts counts) && {
+scripted_answer scripted_answer::usage(token_counts counts) && {
     step s(step_type::usage);
     s.counts = counts;
     return std::move(*this).add(std::move(s));
 }
 
-scripted_answer&& scripted_answer::whole(message m) && {
+scripted_answer scripted_answer::whole(message m) && {
     step s(step_type::whole);
     s.carried = std::move(m);
     return std::move(*this).add(std::move(s));
 }
 
-scripted_answer&& scripted_answer::hang() && { return std::move(*this).add(step(step_type::hang)); }
+scripted_answer scripted_answer::hang() && { return std::move(*this).add(step(step_type::hang)); }
 
-scripted_answer&& scripted_answer::deaf() && { return std::move(*this).add(step(step_type::deaf)); }
+scripted_answer scripted_answer::deaf() && { return std::move(*this).add(step(step_type::deaf)); }
 
-scripted_answer&& scripted_answer::ends(model_outcome outcome) && {
+scripted_answer scripted_answer::ends(model_outcome outcome) && {
     outcome_ = std::move(outcome);
     return std::move(*this);
 }

@@ -21,38 +21,38 @@
 
 namespace thalweg::providers {
 
-/// The script of one answer, built step by step; every member gives the answer itself, so calls are chained.
+/// The script of one answer, built step by step; every member hands the answer on, so calls are chained.
 /// An interrupt ends a scripted answer at the next step, piece or wait.
 class scripted_answer {
 public:
-    scripted_answer&& wait(std::chrono::milliseconds d) &&;
+    scripted_answer wait(std::chrono::milliseconds d) &&;
     /// One text block that arrives in these pieces. None: an empty block.
     template <std::convertible_to<thalweg::text>... Piece>
-    scripted_answer&& text(Piece&&... pieces) && {
+    scripted_answer text(Piece&&... pieces) && {
         return std::move(*this).text_pieces({thalweg::text(std::forward<Piece>(pieces))...});
     }
     template <std::convertible_to<thalweg::text>... Piece>
-    scripted_answer&& thinking(Piece&&... pieces) && {
+    scripted_answer thinking(Piece&&... pieces) && {
         return std::move(*this).thinking_pieces({thalweg::text(std::forward<Piece>(pieces))...});
     }
     /// A tool call with its arguments in one piece.
-    scripted_answer&& call(thalweg::text id, thalweg::text tool, thalweg::text arguments = "{}") &&;
+    scripted_answer call(thalweg::text id, thalweg::text tool, thalweg::text arguments = "{}") &&;
 
-    scripted_answer&& text_pieces(std::vector<thalweg::text> pieces) &&;
-    scripted_answer&& thinking_pieces(std::vector<thalweg::text> pieces) &&;
-    scripted_answer&& call_pieces(thalweg::text id, thalweg::text tool, std::vector<thalweg::text> arguments) &&;
+    scripted_answer text_pieces(std::vector<thalweg::text> pieces) &&;
+    scripted_answer thinking_pieces(std::vector<thalweg::text> pieces) &&;
+    scripted_answer call_pieces(thalweg::text id, thalweg::text tool, std::vector<thalweg::text> arguments) &&;
 
     // About the block before:
-    scripted_answer&& with_gap(std::chrono::milliseconds between_pieces) &&;
-    scripted_answer&& with_fidelity(thalweg::text json_object) &&;
-    scripted_answer&& left_open() &&; ///< its end does not arrive
+    scripted_answer with_gap(std::chrono::milliseconds between_pieces) &&;
+    scripted_answer with_fidelity(thalweg::text json_object) &&;
+    scripted_answer left_open() &&; ///< its end does not arrive
 
-    scripted_answer&& usage(token_counts counts) &&;
-    scripted_answer&& whole(message m) &&; ///< any complete message or event, as it is
-    scripted_answer&& hang() &&;           ///< waits for the interrupt
-    scripted_answer&& deaf() &&;           ///< waits for ever, whatever is asked
+    scripted_answer usage(token_counts counts) &&;
+    scripted_answer whole(message m) &&; ///< any complete message or event, as it is
+    scripted_answer hang() &&;           ///< waits for the interrupt
+    scripted_answer deaf() &&;           ///< waits for ever, whatever is asked
     /// Ends the answer. Without it an answer is completed: `tool_use` if it has a call.
-    scripted_answer&& ends(model_outcome outcome) &&;
+    scripted_answer ends(model_outcome outcome) &&;
 
 private:
     friend class scripted;
@@ -69,7 +69,7 @@ private:
         std::optional<message> carried;
         bool open = false;
     };
-    scripted_answer&& add(step s) &&;
+    scripted_answer add(step s) &&;
 
     std::vector<step> steps_;
     std::optional<model_outcome> outcome_;
