@@ -4,33 +4,40 @@
 
 // Both doors to Asio.
 //
-// Inside a task:      auto [failed, bytes] = ...   →  auto r = co_await socket.async_read_some(buffer, use_task);
-//                     An operation that completes with (error_code) gives an error_code, with (error_code, T) an
-//                     asio_result<T>. A stop request cancels the operation (operation_aborted); destroying the waiting
-//                     coroutine cancels and abandons it.
+// Inside a task:      auto [failed, bytes] = ...   →  auto r = co_await socket.async_read_some(buffer,
+// use_task);
+//                     An operation that completes with (error_code) gives an error_code, with (error_code, T)
+//                     an asio_result<T>. A stop request cancels the operation (operation_aborted); destroying
+//                     the waiting coroutine cancels and abandons it.
 // From Asio programs: spawn(io.get_executor(), some_task(), token);   with any completion token.
-//                     Completes with (std::exception_ptr) or (std::exception_ptr, T); the token's cancellation slot asks
-//                     the task to stop.
+//                     Completes with (std::exception_ptr) or (std::exception_ptr, T); the token's
+//                     cancellation slot asks the task to stop.
 //
-// Thread rule: the io_context is run by one thread at a time; both are called on it. Lifetime: buffers and I/O
-// objects outlive the operation, so do not destroy a coroutine between an operation and the turn of the loop that
-// reports its cancellation if the buffer lies in its frame: await the operation to its end, or keep the buffer elsewhere.
+// Thread rule: the io_context is run by one thread at a time; both are called on it. Lifetime: buffers and
+// I/O objects outlive the operation, so do not destroy a coroutine between an operation and the turn of the
+// loop that reports its cancellation if the buffer lies in its frame: await the operation to its end, or keep
+// the buffer elsewhere.
 
 #include <thalweg/async/loop.hpp>
 #include <thalweg/async/scope.hpp>
 
-#include <asio/async_result.hpp>
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
+#include <asio/async_result.hpp>
 #include <asio/cancellation_signal.hpp>
+#include <asio/detached.hpp>
+#include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
+#include <concepts>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace thalweg {
@@ -82,7 +89,9 @@ public:
     explicit operation_handler(std::shared_ptr<operation_state<Value>> state)
         : state_(std::move(state)), work_(*state_->on) {}
 
-    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return state_->cancel.slot(); }
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
+        return state_->cancel.slot();
+    }
     [[nodiscard]] executor_type get_executor() const noexcept { return state_->on->io().get_executor(); }
 
     template <class... Args>
@@ -110,14 +119,14 @@ public:
         on_stop_.reset();
         if (!state_ || !state_->waiting) return;
         state_->waiting = nullptr;
-        state_->cancel.emit(asio::cancellation_type::terminal);
+        if (!state_->on->is_closing()) state_->cancel.emit(asio::cancellation_type::terminal);
     }
 
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> self) {
         const context& ctx = *self.promise().ctx;
-        state_ = std::make_shared<operation_state<Value>>();
+        state_ = std::allocate_shared<operation_state<Value>>(frame_allocator<operation_state<Value>>());
         state_->on = &ctx.loop();
         state_->waiting = self;
         state_->inside_initiation = true;
@@ -126,13 +135,11 @@ public:
                 std::move(initiation_)(operation_handler<Value>(state_), std::move(args)...);
             },
             args_);
+        if (!state_->value) on_stop_.emplace(ctx.stop_token(), cancel_operation{state_.get()});
         state_->inside_initiation = false;
-        if (state_->value) {
-            state_->waiting = nullptr;
-            return false;
-        }
-        on_stop_.emplace(ctx.stop_token(), cancel_operation{state_.get()});
-        return true;
+        if (!state_->value) return true;
+        state_->waiting = nullptr; // an operation that completes from inside its start or its cancellation
+        return false;
     }
     Value await_resume() {
         on_stop_.reset();
@@ -151,25 +158,28 @@ private:
     std::optional<std::stop_callback<cancel_operation>> on_stop_;
 };
 
-/// Owns a task that an Asio program started, until its handler has been called.
+/// Owns a task that an Asio program started, until its handler has been called. The loop owns it until the
+/// task has ended, and drops both if the io_context goes first.
 template <class T, class Handler>
-class spawned final : public root_owner {
+class spawned final : public loop_tenant, private root_owner {
+    using own_executor = asio::io_context::executor_type;
+    using handler_executor = asio::associated_executor_t<Handler, own_executor>;
+
 public:
-    spawned(loop& on, Handler handler) : loop_(on), context_(on, cancel_), handler_(std::move(handler)) {
+    spawned(loop& on, Handler handler)
+        : loop_(on),
+          context_(on, cancel_),
+          handler_(std::move(handler)),
+          work_(on.io().get_executor()),
+          handler_work_(asio::get_associated_executor(handler_, on.io().get_executor())) {
         cancel_.follow(on.cancel());
-    }
-
-    static void start(std::unique_ptr<spawned> self, task<T> work) {
-        auto slot = asio::get_associated_cancellation_slot(self->handler_);
-        spawned* running = self.get();
+        auto slot = asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) {
-            slot.assign([running](asio::cancellation_type) { running->cancel_.request(cancel_reason::user); });
+            slot.assign([this](asio::cancellation_type) { cancel_.request(cancel_reason::user); });
         }
-        running->keep_ = std::move(self); // owns itself until ended()
-        running->begin(std::move(work));
     }
+    ~spawned() override { destroy_all(); } // while what the frames point to still stands
 
-private:
     void begin(task<T> work) {
         if constexpr (std::is_void_v<T>) {
             adopt(run_root(std::move(work)).frame, context_);
@@ -177,11 +187,14 @@ private:
             adopt(run_root(store_value(std::move(work), value_)).frame, context_);
         }
     }
+
+private:
     void ended(std::exception_ptr thrown) noexcept override {
         auto slot = asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) slot.clear();
-        auto executor = asio::get_associated_executor(handler_, loop_.io().get_executor());
-        asio::post(executor, [self = std::move(keep_), thrown = std::move(thrown)]() mutable {
+        std::unique_ptr<spawned> mine(static_cast<spawned*>(loop_.hand_out(*this).release()));
+        auto executor = handler_work_.get_executor();
+        asio::post(executor, [self = std::move(mine), thrown = std::move(thrown)]() mutable {
             Handler handler = std::move(self->handler_);
             if constexpr (std::is_void_v<T>) {
                 self.reset();
@@ -199,9 +212,20 @@ private:
     cancel_source cancel_;
     context context_;
     Handler handler_;
-    std::conditional_t<std::is_void_v<T>, no_value, std::optional<std::conditional_t<std::is_void_v<T>, no_value, T>>>
+    std::conditional_t<std::is_void_v<T>, no_value,
+                       std::optional<std::conditional_t<std::is_void_v<T>, no_value, T>>>
         value_{};
-    std::unique_ptr<spawned> keep_;
+    // An operation under way is work of both, as with any operation of Asio.
+    asio::executor_work_guard<own_executor> work_;
+    asio::executor_work_guard<handler_executor> handler_work_;
+};
+
+/// What stands in for asio::detached: an exception leaves run() of the io_context instead of getting lost.
+struct rethrow_what_is_thrown {
+    template <class... Value>
+    void operator()(std::exception_ptr thrown, Value&&...) const {
+        if (thrown) std::rethrow_exception(std::move(thrown));
+    }
 };
 
 template <class T>
@@ -215,17 +239,26 @@ struct spawn_signature<void> {
 
 } // namespace detail
 
-/// Runs `work` on the io_context of `executor` and completes `token` when it has ended. T must be default-constructible:
-/// that is what the token gets beside an exception. The io_context outlives the task.
+/// Runs `work` on the io_context of `executor` and completes `token` when it has ended; the io_context's
+/// run() does not return before. It starts at once: the task has run to its first suspension when this
+/// returns. T must be default-constructible: that is what the token gets beside an exception. With
+/// asio::detached an exception leaves run(). If the io_context is destroyed first, the task is destroyed
+/// where it waits and the token is never completed.
 template <class T, class Token>
 auto spawn(const asio::io_context::executor_type& executor, task<T> work, Token&& token) {
-    return asio::async_initiate<Token, typename detail::spawn_signature<T>::type>(
-        [&io = executor.context()](auto handler, task<T> started) {
-            using owner = detail::spawned<T, decltype(handler)>;
-            auto self = std::make_unique<owner>(loop::of(io), std::move(handler));
-            owner::start(std::move(self), std::move(started));
-        },
-        token, std::move(work));
+    if constexpr (std::same_as<std::remove_cvref_t<Token>, asio::detached_t>) {
+        return spawn(executor, std::move(work), detail::rethrow_what_is_thrown());
+    } else {
+        return asio::async_initiate<Token, typename detail::spawn_signature<T>::type>(
+            [&io = executor.context()](auto handler, task<T> started) {
+                loop& on = loop::of(io);
+                auto made = std::make_unique<detail::spawned<T, decltype(handler)>>(on, std::move(handler));
+                auto& running = *made;
+                on.take_in(std::move(made));
+                running.begin(std::move(started));
+            },
+            token, std::move(work));
+    }
 }
 
 } // namespace thalweg

@@ -3,12 +3,12 @@
 #pragma once
 
 // Who asked a coroutine to stop, and why. The request itself is a std::stop_token that every coroutine
-// inherits from the one that awaits or spawned it; beside it stands a typed reason, because a tool, a trace and
-// a person need to tell an interrupt from a time-out (H-26).
+// inherits from the one that awaits or spawned it; beside it stands a typed reason, because a tool, a trace
+// and a person need to tell an interrupt from a time-out (H-26).
 //
-// Thread rule: request() and construction on the loop's thread only, since waiting coroutines are queued by it.
-// A token that was handed out may be *read* anywhere. A stop that comes from another thread enters through
-// loop::post() or a `stop_link`.
+// Thread rule: request() and construction on the loop's thread only, since waiting coroutines are queued by
+// it. A token that was handed out may be *read* anywhere. A stop that comes from another thread enters
+// through loop::post() or a `stop_link`.
 
 #include <atomic>
 #include <cstdint>
@@ -45,11 +45,12 @@ public:
     cancel_source(const cancel_source&) = delete;
     cancel_source& operator=(const cancel_source&) = delete;
 
-    /// From now on fires, with the same reason, when `parent` does (at once if it has). `parent` must outlive this
-    /// one. Call at most once.
+    /// From now on fires, with the same reason, when `parent` does (at once if it has). `parent` must outlive
+    /// this one. Call at most once.
     void follow(const cancel_source& parent) { link_.emplace(parent.token(), forward{this, &parent}); }
 
-    /// The first request wins and gives true; later ones change nothing. Waiting coroutines are queued, not resumed.
+    /// The first request wins and gives true; later ones change nothing. Waiting coroutines are queued, not
+    /// resumed.
     bool request(cancel_reason why) {
         auto expected = cancel_reason::none;
         if (!reason_.compare_exchange_strong(expected, why)) return false;
@@ -58,7 +59,9 @@ public:
     }
 
     [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }
-    [[nodiscard]] bool requested() const noexcept { return reason_.load(std::memory_order_relaxed) != cancel_reason::none; }
+    [[nodiscard]] bool requested() const noexcept {
+        return reason_.load(std::memory_order_relaxed) != cancel_reason::none;
+    }
     [[nodiscard]] cancel_reason reason() const noexcept { return reason_.load(); }
 
 private:

@@ -2,12 +2,12 @@
 
 #pragma once
 
-// A bounded queue between coroutines of one loop: any number of senders, one receiver. For the many-to-one case with
-// a budget per producer and other threads, use merge.
+// A bounded queue between coroutines of one loop: any number of senders, one receiver. For the many-to-one
+// case with a budget per producer and other threads, use merge.
 //
-// send() suspends while the channel is full, receive() while it is empty. close() refuses new items; those inside
-// are still received. Nobody is resumed from inside a call of the other side: wake-ups go through the ready queue.
-// Thread rule: loop thread. The channel outlives the calls that wait on it.
+// send() suspends while the channel is full, receive() while it is empty. close() refuses new items; those
+// inside are still received. Nobody is resumed from inside a call of the other side: wake-ups go through the
+// ready queue. Thread rule: loop thread. The channel outlives the calls that wait on it.
 
 #include <thalweg/async/context.hpp>
 #include <thalweg/async/loop.hpp>
@@ -31,8 +31,9 @@ public:
     class send_awaiter;
     class receive_awaiter;
 
-    /// Gives true once the item is inside, false when the channel was closed (the item is dropped then). Items keep the
-    /// order of the send() calls. Suspends: while full. Cancel: a stop request does not end it; closing does.
+    /// Gives true once the item is inside, false when the channel was closed (the item is dropped then).
+    /// Items keep the order of the send() calls. Suspends: while full. Cancel: a stop request does not end
+    /// it; closing does.
     [[nodiscard]] send_awaiter send(T item) { return send_awaiter(*this, std::move(item)); }
 
     /// Puts the item in at once or gives it back by leaving it untouched; false when full or closed.
@@ -56,7 +57,8 @@ public:
     /// No new items from now on. Waiting senders get false, a waiting receiver what is left, then the end.
     void close() noexcept {
         closed_ = true;
-        while (first_sender_ != nullptr) leave_queue(*first_sender_)->wake();
+        while (first_sender_ != nullptr)
+            leave_queue(*first_sender_)->wake();
         if (receiver_ != nullptr) receiver_->wake();
     }
 

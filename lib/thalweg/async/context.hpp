@@ -16,8 +16,8 @@ namespace thalweg {
 
 class loop;
 
-/// Loop and stop request of a running coroutine; `co_await this_coroutine()` gives it. Two pointers, copied freely;
-/// what it points to outlives the coroutine.
+/// Loop and stop request of a running coroutine; `co_await this_coroutine()` gives it. Two pointers, copied
+/// freely; what it points to outlives the coroutine.
 class context {
 public:
     context(thalweg::loop& on, cancel_source& cancel) noexcept : loop_(&on), cancel_(&cancel) {}
@@ -65,11 +65,13 @@ struct promise_base {
     bool reached = false;        // a value or the end was reached while running inline
 
     static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
-    static void operator delete(void* frame, std::size_t bytes) noexcept { frame_pool::release(frame, bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept {
+        frame_pool::release(frame, bytes);
+    }
 
-    /// Resumes `child` for the coroutine `parent` on this stack. True: it got to its value or end before it suspended,
-    /// go on without suspending. This is the whole trick that needs no tail call and keeps the stack flat:
-    /// the child does not resume its parent as long as the parent is below it on the stack.
+    /// Resumes `child` for the coroutine `parent` on this stack. True: it got to its value or end before it
+    /// suspended, go on without suspending. This is the whole trick that needs no tail call and keeps the
+    /// stack flat: the child does not resume its parent as long as the parent is below it on the stack.
     bool run_for(std::coroutine_handle<> child, std::coroutine_handle<> parent, const context* inherited) {
         ctx = inherited;
         continuation = parent;
@@ -80,15 +82,16 @@ struct promise_base {
         return reached;
     }
 
-    /// Says that the awaited value or end is there. Call as the last thing before staying suspended; the frame may be
-    /// gone when it returns.
+    /// Says that the awaited value or end is there. Call as the last thing before staying suspended; the
+    /// frame may be gone when it returns.
     void arrive() {
         reached = true;
         if (!running_inline) continuation.resume();
     }
 };
 
-/// Suspends for good or for a while and tells the waiting coroutine: a task at its end, a stream at each item.
+/// Suspends for good or for a while and tells the waiting coroutine: a task at its end, a stream at each
+/// item.
 struct arrive_awaiter {
     explicit arrive_awaiter(std::nullptr_t) noexcept {}
     [[nodiscard]] bool await_ready() const noexcept { return false; }

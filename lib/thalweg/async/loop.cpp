@@ -7,6 +7,9 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
+#include <algorithm>
+#include <list>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -76,6 +79,24 @@ private:
     std::vector<detail::timer_node*> entries_;
 };
 
+/// Finds the loop of an io_context, and owns it where nobody else does.
+class loop_service final : public asio::execution_context::service {
+public:
+    using key_type = loop_service;
+    static inline asio::execution_context::id id;
+
+    explicit loop_service(asio::execution_context& owner) : service(owner) {}
+    static loop_service& of(asio::io_context& io) {
+        return asio::use_service<loop_service>(static_cast<asio::execution_context&>(io));
+    }
+
+    loop* found = nullptr;
+    std::unique_ptr<loop> own;
+
+private:
+    void shutdown() noexcept override { own.reset(); }
+};
+
 } // namespace
 
 void detail::timer_node::cancel() noexcept {
@@ -84,7 +105,7 @@ void detail::timer_node::cancel() noexcept {
 
 struct loop::parts {
     explicit parts(std::unique_ptr<asio::io_context> mine, asio::io_context& io)
-        : own(std::move(mine)), executor(io.get_executor()), alarm(io) {}
+        : own(std::move(mine)), executor(io.get_executor()), alarm(io), service(loop_service::of(io)) {}
 
     std::unique_ptr<asio::io_context> own;
     asio::io_context::executor_type executor;
@@ -93,74 +114,82 @@ struct loop::parts {
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
     timer_heap timers;
     std::uint64_t armed = 0;
-    std::shared_ptr<loop*> alive; // handlers that outlive the loop find null here
+    std::list<std::unique_ptr<detail::loop_tenant>> tenants;
+    loop_service& service;
 };
 
-loop::loop() : root_(*this, cancel_) {
-    auto own = std::make_unique<asio::io_context>(1);
-    io_ = own.get();
-    parts_ = std::make_unique<parts>(std::move(own), *io_);
-    parts_->alive = std::make_shared<loop*>(this);
-    ready_.next = ready_.previous = &ready_;
+loop::loop() : loop(*new asio::io_context(1), owned::yes) {}
+
+loop::loop(asio::io_context& io) : loop(io, owned::no) {}
+
+loop::loop(virtual_time_tag) : loop() {
+    virtual_time_ = true;
 }
 
-loop::loop(asio::io_context& io) : io_(&io), root_(*this, cancel_) {
-    parts_ = std::make_unique<parts>(nullptr, io);
-    parts_->alive = std::make_shared<loop*>(this);
+loop::loop(asio::io_context& io, owned is_mine)
+    : alive_(std::make_shared<loop*>(this)),
+      parts_(std::make_unique<parts>(std::unique_ptr<asio::io_context>(is_mine == owned::yes ? &io : nullptr),
+                                     io)),
+      io_(&io),
+      root_(*this, cancel_) {
     ready_.next = ready_.previous = &ready_;
+    if (parts_->service.found == nullptr) parts_->service.found = this;
 }
-
-loop::loop(virtual_time_tag) : loop() { virtual_time_ = true; }
 
 loop::~loop() {
-    *parts_->alive = nullptr;
-    while (ready_.next != &ready_) ready_.next->unlink();
+    closing_ = true;
+    parts_->tenants.clear();
+    *alive_ = nullptr;
+    if (parts_->service.found == this) parts_->service.found = nullptr;
+    while (ready_.next != &ready_)
+        ready_.next->unlink();
     ready_.next = ready_.previous = nullptr;
     parts_.reset();
     detail::frame_pool::trim();
 }
 
-loop::clock::time_point loop::now() const noexcept { return clock::now(); }
+loop::clock::time_point loop::now() const noexcept {
+    return clock::now();
+}
 
 std::int64_t loop::read_wall_ms() noexcept {
     using namespace std::chrono;
     return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-void loop::post(std::function<void()> work) { asio::post(parts_->executor, std::move(work)); }
+void loop::post(std::function<void()> work) {
+    asio::post(parts_->executor, std::move(work));
+}
 
 void loop::request_stop(cancel_reason why) {
-    asio::post(parts_->executor, [alive = parts_->alive, why] {
+    asio::post(parts_->executor, [alive = alive_, why] {
         if (*alive != nullptr) (*alive)->cancel_.request(why);
     });
 }
 
-namespace {
+loop& loop::of(asio::io_context& io) {
+    loop_service& service = loop_service::of(io);
+    if (service.found == nullptr) service.own = std::make_unique<loop>(io);
+    return *service.found;
+}
 
-/// Ties a loop to an io_context of another program.
-class loop_service final : public asio::execution_context::service {
-public:
-    using key_type = loop_service;
-    static inline asio::execution_context::id id;
+void loop::take_in(std::unique_ptr<detail::loop_tenant> tenant) {
+    detail::loop_tenant& kept = *tenant;
+    kept.place_ = parts_->tenants.insert(parts_->tenants.end(), std::move(tenant));
+}
 
-    explicit loop_service(asio::execution_context& owner)
-        : service(owner), loop_(std::in_place, static_cast<asio::io_context&>(owner)) {}
-    [[nodiscard]] loop& get() noexcept { return *loop_; }
+std::unique_ptr<detail::loop_tenant> loop::hand_out(detail::loop_tenant& tenant) noexcept {
+    auto out = std::move(*tenant.place_);
+    parts_->tenants.erase(tenant.place_);
+    return out;
+}
 
-private:
-    void shutdown() noexcept override { loop_.reset(); }
-    std::optional<loop> loop_;
-};
-
-} // namespace
-
-loop& loop::of(asio::io_context& io) { return asio::use_service<loop_service>(static_cast<asio::execution_context&>(io)).get(); }
-
-// The ready queue ------------------------------------------------------------------------------------------------
+// The ready queue
+// ------------------------------------------------------------------------------------------------
 
 void loop::request_drain() noexcept {
     draining_ = true;
-    asio::post(parts_->executor, [alive = parts_->alive] {
+    asio::post(parts_->executor, [alive = alive_] {
         if (*alive != nullptr) (*alive)->drain();
     });
 }
@@ -173,10 +202,12 @@ void loop::drain() noexcept {
         first->handle.resume();
     }
     draining_ = false;
+    drop_idle_alarm();
     if (ready_.next != &ready_) request_drain();
 }
 
-// Timers ---------------------------------------------------------------------------------------------------------
+// Timers
+// ---------------------------------------------------------------------------------------------------------
 
 void loop::arm(detail::timer_node& timer, clock::time_point deadline) {
     timer.cancel();
@@ -187,7 +218,10 @@ void loop::arm(detail::timer_node& timer, clock::time_point deadline) {
     if (!virtual_time_) rearm();
 }
 
-void loop::disarm(detail::timer_node& timer) noexcept { parts_->timers.erase(timer); }
+void loop::disarm(detail::timer_node& timer) noexcept {
+    parts_->timers.erase(timer);
+    if (parts_->timers.empty() && parts_->alarm_at && !draining_) request_drain();
+}
 
 bool loop::fire_first_timer(clock::time_point& now) {
     if (parts_->timers.empty()) return false;
@@ -198,19 +232,27 @@ bool loop::fire_first_timer(clock::time_point& now) {
     return true;
 }
 
-/// Keeps one Asio timer at the first deadline. A wait that was taken back leaves it alone: one early wake-up is
-/// cheaper than setting it anew each time.
+/// Keeps one Asio timer at the first deadline. A wait that was taken back leaves it alone, since one early
+/// wake-up is cheaper than setting it anew each time; but see drop_idle_alarm.
 void loop::rearm() {
     if (parts_->timers.empty()) return;
     const auto first = parts_->timers.first().deadline;
     if (parts_->alarm_at && *parts_->alarm_at <= first) return;
     parts_->alarm_at = first;
     parts_->alarm.expires_at(first);
-    parts_->alarm.async_wait([alive = parts_->alive](std::error_code failed) {
+    parts_->alarm.async_wait([alive = alive_](std::error_code failed) {
         if (failed || *alive == nullptr) return;
         (*alive)->parts_->alarm_at.reset();
         (*alive)->fire_due_timers();
     });
+}
+
+/// Nothing is timed any more: an alarm left behind would keep an io_context running for its whole time, and
+/// hide that everything waits in vain.
+void loop::drop_idle_alarm() noexcept {
+    if (!parts_->alarm_at || !parts_->timers.empty()) return;
+    parts_->alarm_at.reset();
+    parts_->alarm.cancel();
 }
 
 void loop::fire_due_timers() {
@@ -224,7 +266,8 @@ void loop::fire_due_timers() {
     rearm();
 }
 
-// Running --------------------------------------------------------------------------------------------------------
+// Running
+// --------------------------------------------------------------------------------------------------------
 
 void loop::work_started() noexcept {
     if (external_++ == 0) parts_->work.emplace(parts_->executor);
@@ -234,7 +277,9 @@ void loop::work_finished() noexcept {
     if (--external_ == 0) parts_->work.reset();
 }
 
-bool loop::when_idle() { return false; }
+bool loop::when_idle() {
+    return false;
+}
 
 void loop::run_until(const bool& finished) {
     while (!finished) {

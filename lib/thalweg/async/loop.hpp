@@ -4,12 +4,12 @@
 
 // One thread's run queue and timers, on an asio::io_context that does the waiting.
 //
-// Coroutines of ours are resumed from three places only: the ready queue, a due timer (through the ready queue)
-// and the completion of an Asio operation. The queue is drained by one posted handler with a bound, so sockets
-// are looked at even when coroutines never run out of work.
+// Coroutines of ours are resumed from three places only: the ready queue, a due timer (through the ready
+// queue) and the completion of an Asio operation. The queue is drained by one posted handler with a bound, so
+// sockets are looked at even when coroutines never run out of work.
 //
-// Thread rule: all members on the loop's thread, but for post() and request_stop(), which any thread may call as
-// long as the loop lives. Many loops may exist, one per thread at a time.
+// Thread rule: all members on the loop's thread, but for post() and request_stop(), which any thread may call
+// as long as the loop lives. Many loops may exist, one per thread at a time.
 
 #include <thalweg/async/detail/root.hpp>
 
@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -42,10 +43,22 @@ struct timer_node {
     [[nodiscard]] bool is_armed() const noexcept { return at != idle; }
 
     std::chrono::steady_clock::time_point deadline;
-    std::uint64_t order = 0;   // of arming; equal deadlines fire in this order
-    std::size_t at = idle;     // place in the heap
+    std::uint64_t order = 0; // of arming; equal deadlines fire in this order
+    std::size_t at = idle;   // place in the heap
     loop* owner = nullptr;
     ready_node* wakes = nullptr;
+};
+
+/// What a loop may own, see loop::take_in.
+class loop_tenant {
+public:
+    loop_tenant() = default;
+    loop_tenant(const loop_tenant&) = delete;
+    virtual ~loop_tenant() = default;
+
+private:
+    friend class thalweg::loop;
+    std::list<std::unique_ptr<loop_tenant>>::iterator place_;
 };
 
 } // namespace detail
@@ -63,15 +76,18 @@ public:
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
 
-    /// Runs `work` to its end on this thread and returns its value; rethrows what it throws. Throws std::logic_error
-    /// when `work` waits for something that nothing can bring any more. Not from inside a running loop.
+    /// Runs `work` to its end on this thread and returns its value; rethrows what it throws. Throws
+    /// std::logic_error when `work` waits for something that nothing can bring any more. Not from inside a
+    /// running loop.
     template <class T>
     T run(task<T> work);
 
     /// Asks everything under this loop to stop. Any thread, also a signal thread (not a signal handler).
     void request_stop(cancel_reason why);
 
-    /// Runs `work` on the loop's thread, later. Any thread: the door for foreign threads. Never lost while the loop runs.
+    /// Runs `work` on the loop's thread, later; calls of one thread keep their order. Any thread: the door
+    /// for foreign threads. An exception that `work` lets out leaves run() (or the run() of somebody else's
+    /// io_context); the task of that run() is destroyed then, and the loop may be used again.
     void post(std::function<void()> work);
 
     /// Time on this loop: real, or virtual in tests. All waits of ours are measured by it.
@@ -87,10 +103,12 @@ public:
     [[nodiscard]] cancel_source& cancel() noexcept { return cancel_; }
     [[nodiscard]] asio::io_context& io() noexcept { return *io_; }
 
-    /// The loop of an io_context that some other program runs: made on first use, lives as long as `io`.
+    /// The loop on `io`: one that was made for it, or else its own one, which is made now and lives as long
+    /// as `io`.
     [[nodiscard]] static loop& of(asio::io_context& io);
 
-    // For awaiters. --------------------------------------------------------------------------------------------
+    // For awaiters.
+    // --------------------------------------------------------------------------------------------
 
     /// Puts a suspended coroutine at the end of the ready queue; nothing if it is in it already.
     void schedule(detail::ready_node& node) noexcept {
@@ -107,20 +125,28 @@ public:
     /// To be called at the start of an Asio handler that resumes a coroutine.
     void begin_turn() noexcept { wall_ms_ = 0; }
 
-    /// While one lives, something outside (a thread, a socket, a child process) may still bring work: the loop waits
-    /// for it instead of reporting a deadlock, and virtual time stands still.
+    /// While one lives, something outside (a thread, a socket, a child process) may still bring work: the
+    /// loop waits for it instead of reporting a deadlock, and virtual time stands still.
     class external_work {
     public:
-        explicit external_work(loop& l) noexcept : loop_(&l) { l.work_started(); }
-        external_work(external_work&& other) noexcept : loop_(std::exchange(other.loop_, nullptr)) {}
+        explicit external_work(loop& on) noexcept : alive_(on.alive_) { on.work_started(); }
+        external_work(external_work&& other) noexcept = default;
         external_work& operator=(external_work&&) = delete;
         ~external_work() {
-            if (loop_ != nullptr) loop_->work_finished();
+            if (alive_ != nullptr && *alive_ != nullptr) (*alive_)->work_finished();
         }
 
     private:
-        loop* loop_;
+        std::shared_ptr<loop*>
+            alive_; // it may outlive the loop, inside a handler that Asio has not dropped yet
     };
+
+    /// Takes over something that lives on its own until it has ended: it is destroyed with the loop or with
+    /// its io_context, unless it was handed out before.
+    void take_in(std::unique_ptr<detail::loop_tenant> tenant);
+    [[nodiscard]] std::unique_ptr<detail::loop_tenant> hand_out(detail::loop_tenant& tenant) noexcept;
+    /// True while the loop destroys its tenants: I/O objects they wait for may be gone already.
+    [[nodiscard]] bool is_closing() const noexcept { return closing_; }
 
 protected:
     struct virtual_time_tag {};
@@ -135,20 +161,25 @@ protected:
 private:
     friend class external_work;
     struct parts; // the Asio side, in loop.cpp
+    enum class owned : bool { no, yes };
+    loop(asio::io_context& io, owned is_mine);
 
     void run_until(const bool& finished);
     void request_drain() noexcept;
     void drain() noexcept;
     void fire_due_timers();
     void rearm();
+    void drop_idle_alarm() noexcept;
     void work_started() noexcept;
     void work_finished() noexcept;
 
     detail::ready_node ready_; // sentinel of a ring
     bool draining_ = false;    // a drain runs or is posted
     bool virtual_time_ = false;
+    bool closing_ = false;
     std::int64_t wall_ms_ = 0;
     std::size_t external_ = 0;
+    std::shared_ptr<loop*> alive_; // handlers that outlive the loop find null in it
     std::unique_ptr<parts> parts_;
     asio::io_context* io_ = nullptr;
     cancel_source cancel_;

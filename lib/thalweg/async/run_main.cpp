@@ -23,6 +23,10 @@ private:
             if (failed) return;
             if (asked_) die_of(number);
             asked_ = true;
+            // The next one ends the program even if no coroutine ever lets the loop look; one that came
+            // already is seen below.
+            std::signal(SIGINT, SIG_DFL);
+            std::signal(SIGTERM, SIG_DFL);
             wait();
             loop_.begin_turn();
             loop_.cancel().request(number == SIGINT ? cancel_reason::user : cancel_reason::shutdown);
@@ -48,8 +52,10 @@ int run_main(task<int> work) {
         return on.run(std::move(work));
     } catch (const std::exception& e) {
         std::fprintf(stderr, "error: %s\n", e.what());
-        return 1;
+    } catch (...) {
+        std::fputs("error: an exception that is not a std::exception\n", stderr);
     }
+    return 1;
 }
 
 } // namespace thalweg::detail

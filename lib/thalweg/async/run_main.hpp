@@ -14,7 +14,8 @@ namespace thalweg {
 
 namespace detail {
 
-/// Runs `work` on a loop of its own under the signal rules of run_main; prints what it throws and gives 1 then.
+/// Runs `work` on a loop of its own under the signal rules of run_main; prints what it throws and gives 1
+/// then.
 int run_main(task<int> work);
 
 inline task<int> exit_zero(task<void> work) {
@@ -26,17 +27,18 @@ inline task<int> exit_zero(task<void> work) {
 
 /// Runs `make()`, a `task<int>` or `task<void>`, to its end and gives the exit status (0 for void).
 ///
-/// The first SIGINT asks everything to stop with cancel_reason::user, SIGTERM with cancel_reason::shutdown: a run
-/// ends in order and the program goes on behind it. The second one ends the program at once, as if there were no
-/// handler, so that a shell sees status 130 or 143. An exception that leaves the task is printed on stderr; the
-/// status is 1 then.
+/// The first SIGINT asks everything to stop with cancel_reason::user, SIGTERM with cancel_reason::shutdown: a
+/// run ends in order and the program goes on behind it. The second one ends the program at once, as if there
+/// were no handler, so that a shell sees status 130 or 143. An exception that leaves the task is printed on
+/// stderr; the status is 1 then.
 template <std::invocable Make>
 [[nodiscard]] int run_main(Make make) {
     using made = std::invoke_result_t<Make&>;
     if constexpr (std::same_as<made, task<int>>) {
         return detail::run_main(make());
     } else {
-        static_assert(std::same_as<made, task<void>>, "thalweg: run_main needs a function that returns task<int> or task<void>");
+        static_assert(std::same_as<made, task<void>>,
+                      "thalweg: run_main needs a function that returns task<int> or task<void>");
         return detail::run_main(detail::exit_zero(make()));
     }
 }

@@ -8,9 +8,10 @@
 //     work.spawn(pump(source, std::move(producer)));
 //     co_await work.join();
 //
-// The destructor asks what still runs to stop and destroys it where it is suspended (D-23): that is how a dropped
-// stream takes back all that feeds it. Leave a scope in the ordinary way after join(), or what a child threw is lost.
-// Declare a merge before the scope whose coroutines feed it, so that the scope goes first.
+// The destructor asks what still runs to stop and destroys it where it is suspended (D-23): that is how a
+// dropped stream takes back all that feeds it. Leave a scope in the ordinary way after join(), or what a
+// child threw is lost. Declare a merge before the scope whose coroutines feed it, so that the scope goes
+// first.
 //
 // Thread rule: loop thread. A scope must not be destroyed by one of its own children.
 
@@ -24,8 +25,11 @@ namespace thalweg {
 
 class scope final : private detail::root_owner {
 public:
-    /// Children inherit the loop of `parent` and stop when it is asked to; the parent's context outlives the scope.
-    explicit scope(const thalweg::context& parent) : context_(parent.loop(), cancel_) { cancel_.follow(parent.cancel()); }
+    /// Children inherit the loop of `parent` and stop when it is asked to; the parent's context outlives the
+    /// scope.
+    explicit scope(const thalweg::context& parent) : context_(parent.loop(), cancel_) {
+        cancel_.follow(parent.cancel());
+    }
 
     ~scope() {
         if (owns_none()) return;
@@ -33,18 +37,21 @@ public:
         destroy_all();
     }
 
-    /// Starts `work` at once; it has run to its first suspension when this returns. What `work` owns, its parameters
-    /// included, is destroyed when it ends. An exception it lets out cancels the other children and comes out of join().
+    /// Starts `work` at once; it has run to its first suspension when this returns. What `work` owns, its
+    /// parameters included, is destroyed when it ends. An exception it lets out cancels the other children
+    /// and comes out of join().
     void spawn(task<void> work) { adopt(detail::run_root(std::move(work)).frame, context_); }
 
     /// The same in a context of the caller's, e.g. with a stop request of its own. `ctx` outlives the child.
-    void spawn(task<void> work, const thalweg::context& ctx) { adopt(detail::run_root(std::move(work)).frame, ctx); }
+    void spawn(task<void> work, const thalweg::context& ctx) {
+        adopt(detail::run_root(std::move(work)).frame, ctx);
+    }
 
     /// Asks the children to stop; the first reason counts. They still have to be joined or dropped.
     void cancel(cancel_reason why = cancel_reason::parent) { cancel_.request(why); }
 
-    /// Destroys the children where they are suspended and ends a join(): for what does not answer a stop request. Not
-    /// from inside a child.
+    /// Destroys the children where they are suspended and ends a join(): for what does not answer a stop
+    /// request. Not from inside a child.
     void drop() {
         if (owns_none()) return;
         cancel_.request(cancel_reason::parent);
@@ -75,8 +82,9 @@ public:
         scope& scope_;
     };
 
-    /// Waits until no child is left; rethrows the first exception a child let out. Children may be spawned again after.
-    /// A stop request does not end the wait: it reaches the children, who end it. One coroutine at a time.
+    /// Waits until no child is left; rethrows the first exception a child let out. Children may be spawned
+    /// again after. A stop request does not end the wait: it reaches the children, who end it. One coroutine
+    /// at a time.
     [[nodiscard]] join_awaiter join() noexcept { return join_awaiter(*this); }
 
 private:

@@ -113,7 +113,9 @@ public:
     class awaiter {
     public:
         awaiter(std::coroutine_handle<promise_type> frame, const context* other) noexcept
-            : frame_(frame), context_(other) {}
+            : frame_(frame), context_(other) {
+            assert(frame_ != nullptr && "an empty stream cannot be read");
+        }
         awaiter(const awaiter&) = delete;
 
         [[nodiscard]] bool await_ready() const noexcept { return frame_.promise().finished; }
@@ -137,15 +139,20 @@ public:
         const context* context_;
     };
 
-    /// The next item, moved out; empty after the last one, again and again. Rethrows what the generator threw, once.
-    /// Suspends: while the generator does. Cost: no allocation.
+    /// The next item, moved out; empty after the last one, again and again. Rethrows what the generator
+    /// threw, once. Suspends: while the generator does. Cost: no allocation.
     [[nodiscard]] awaiter<true> next() noexcept { return awaiter<true>(frame_, nullptr); }
     /// The next item in place, without a move: valid until the next call; nullptr after the last one.
     [[nodiscard]] awaiter<false> peek() noexcept { return awaiter<false>(frame_, nullptr); }
 
-    /// The same, but the generator runs in another context from here on, e.g. one with a stop request of its own.
-    [[nodiscard]] awaiter<true> next_under(const context& other) noexcept { return awaiter<true>(frame_, &other); }
-    [[nodiscard]] awaiter<false> peek_under(const context& other) noexcept { return awaiter<false>(frame_, &other); }
+    /// The same, but the generator runs in another context from here on, e.g. one with a stop request of its
+    /// own.
+    [[nodiscard]] awaiter<true> next_under(const context& other) noexcept {
+        return awaiter<true>(frame_, &other);
+    }
+    [[nodiscard]] awaiter<false> peek_under(const context& other) noexcept {
+        return awaiter<false>(frame_, &other);
+    }
 
     /// True once next() has given the empty optional.
     [[nodiscard]] bool finished() const noexcept { return frame_ && frame_.promise().finished; }

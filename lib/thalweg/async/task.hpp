@@ -4,12 +4,13 @@
 
 // A lazy coroutine with one result. It owns its frame, starts when it is awaited and resumes who awaits it.
 //
-// Destroying a task that is suspended anywhere is defined: its locals are destroyed, its waits are taken back,
-// nothing of it runs again. Do not destroy one from inside itself.
-// Thread rule: awaited and destroyed on the loop's thread.
+// Destroying a task that is suspended anywhere is defined: its locals are destroyed, its waits are taken
+// back, nothing of it runs again. Do not destroy one from inside itself. Thread rule: awaited and destroyed
+// on the loop's thread.
 
 #include <thalweg/async/context.hpp>
 
+#include <cassert>
 #include <concepts>
 #include <coroutine>
 #include <exception>
@@ -91,6 +92,7 @@ public:
         [[nodiscard]] bool await_ready() const noexcept { return false; }
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> parent) {
+            assert(frame_ != nullptr && !frame_.done() && "a task is awaited once, and not when it is empty");
             const context* inherited = context_ != nullptr ? context_ : parent.promise().ctx;
             return !frame_.promise().run_for(frame_, parent, inherited);
         }
@@ -101,7 +103,8 @@ public:
         const context* context_;
     };
 
-    /// Runs the task in the context of the awaiting coroutine; gives its value or rethrows what it threw. Once only.
+    /// Runs the task in the context of the awaiting coroutine; gives its value or rethrows what it threw.
+    /// Once only.
     awaiter operator co_await() && noexcept { return awaiter(frame_, nullptr); }
     /// The same, but in another context, e.g. one with a stop request of its own. `other` outlives the wait.
     [[nodiscard]] awaiter under(const context& other) && noexcept { return awaiter(frame_, &other); }

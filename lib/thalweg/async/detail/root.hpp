@@ -2,9 +2,9 @@
 
 #pragma once
 
-// The coroutine at the bottom of each call chain: it is awaited by nobody and owned by a root_owner (a scope, a
-// loop's run(), an Asio program's spawn). When it ends it tells its owner and destroys itself, and with itself the
-// parameters of what it ran: a finished pump must not keep its producer alive.
+// The coroutine at the bottom of each call chain: it is awaited by nobody and owned by a root_owner (a scope,
+// a loop's run(), an Asio program's spawn). When it ends it tells its owner and destroys itself, and with
+// itself the parameters of what it ran: a finished pump must not keep its producer alive.
 
 #include <thalweg/async/context.hpp>
 #include <thalweg/async/task.hpp>
@@ -54,7 +54,9 @@ struct root_promise : promise_base {
     struct end_awaiter {
         explicit end_awaiter(std::nullptr_t) noexcept {}
         [[nodiscard]] bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<root_promise> self) const noexcept { self.promise().leave(self); }
+        void await_suspend(std::coroutine_handle<root_promise> self) const noexcept {
+            self.promise().leave(self);
+        }
         void await_resume() const noexcept {}
     };
     [[nodiscard]] end_awaiter final_suspend() const noexcept { return end_awaiter(nullptr); }
@@ -78,7 +80,9 @@ struct root {
     std::coroutine_handle<root_promise> frame;
 };
 
-inline root run_root(task<void> work) { co_await std::move(work); }
+inline root run_root(task<void> work) {
+    co_await std::move(work);
+}
 
 template <class T>
 task<void> store_value(task<T> work, std::optional<T>& place) {
