@@ -230,6 +230,25 @@ TEST_CASE("strings are written with the escapes of the wire form and no others")
     CHECK(written("\xff\xed\xa0\xbd\"") == "\"\xef\xbf\xbd\\ud83d\\\"\"");
 }
 
+TEST_CASE("what needs an escape is found at every place of a string") {
+    for (std::size_t size = 1; size <= 20; ++size) {
+        for (std::size_t at = 0; at < size; ++at) {
+            for (const auto& [byte, escape] :
+                 {std::pair{'"', "\\\""}, {'\\', "\\\\"}, {'\x1f', "\\u001f"}, {'\0', "\\u0000"}}) {
+                std::string bytes(size, '~');
+                bytes[at] = byte;
+                const std::string expected =
+                    '"' + std::string(at, '~') + escape + std::string(size - at - 1, '~') + '"';
+                REQUIRE(written(bytes) == expected);
+            }
+            std::string broken(size, ' ');
+            broken[at] = '\x80';
+            REQUIRE(written(broken) ==
+                    '"' + std::string(at, ' ') + "\xef\xbf\xbd" + std::string(size - at - 1, ' ') + '"');
+        }
+    }
+}
+
 TEST_CASE("what is written is read back the same") {
     for (const auto text :
          {"", "plain", "tab\t\"quote\" \\ \x01", "\xed\xa0\x80 alone", "\xf0\x9f\x98\x80"}) {

@@ -130,6 +130,9 @@ TEST_CASE("an interrupted run may lack what the interrupt took") {
     const message placeholder =
         message::tool_call_output("[interrupted: tool aborted by user]", "a").with_stop(stop_reason::aborted);
     check_good("the decision of a committed call", join(request(framed_call("a")), placeholder, aborted()));
+    check_good("the decision of a call that is not committed",
+               join(message::request_begin(), framed_call("a"), ended(stop_reason::aborted), placeholder,
+                    aborted()));
     check_good("decision and output of a call that is not committed",
                join(message::request_begin(), framed_call("a"), ended(stop_reason::aborted), aborted()));
     check_good("the complete message of an empty segment",
