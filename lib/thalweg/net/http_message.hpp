@@ -37,9 +37,9 @@ struct timeouts {
 struct request {
     std::string method = "POST";
     std::string url;
-    std::vector<header> headers;
-    std::string body;
-    http::timeouts timeouts;
+    std::vector<header> headers = {};
+    std::string body = {};
+    http::timeouts timeouts = {};
 };
 
 /// Status line and headers of an answer.

@@ -27,7 +27,7 @@ class file_ops;
 struct file_sink_options {
     /// session_meta and tool_list_ready as far as they are known already, i.e. when a session goes on. Later
     /// ones are learned from what is written. A file that is begun by rotation starts with them (R-TRC-38).
-    std::vector<message> head;
+    std::vector<message> head = {};
     detail::file_ops* system = nullptr; ///< for tests of faults; outlives the sink
 };
 

@@ -2,17 +2,18 @@
 
 #pragma once
 
-// A provider for OpenAI Chat Completions and the many servers that speak its dialects: DeepSeek, Groq, Mistral,
-// OpenRouter, vLLM, llama.cpp, Ollama's /v1 and others.
+// A provider for OpenAI Chat Completions and the many servers that speak its dialects: DeepSeek, Groq,
+// Mistral, OpenRouter, vLLM, llama.cpp, Ollama's /v1 and others.
 //
 //     providers::openai_chat({.model = "gpt-5-mini"})
 //     providers::openai_chat({.model = "qwen3", .base_url = "http://127.0.0.1:8080/v1"})
 //
-// What it reads it reads in every dialect. What it sends is the common ground of all servers; where they differ
-// there is a switch in `chat_dialect`.
+// What it reads it reads in every dialect. What it sends is the common ground of all servers; where they
+// differ there is a switch in `chat_dialect`.
 //
-// One object serves many sessions on many loops at once: it is stateless, a copy of it is cheap, and connections are
-// shared by everything on one loop. It never retries and never throws; what goes wrong is in the outcome (D-05).
+// One object serves many sessions on many loops at once: it is stateless, a copy of it is cheap, and
+// connections are shared by everything on one loop. It never retries and never throws; what goes wrong is in
+// the outcome (D-05).
 
 #include <thalweg/net/http_message.hpp>
 #include <thalweg/protocol/provider.hpp>
@@ -54,38 +55,42 @@ enum class length_member : std::uint8_t {
 struct chat_dialect {
     bool include_usage = true;   ///< `stream_options`; off for servers that refuse it
     bool developer_role = false; ///< the system prompt as `developer` instead of `system`
-    bool strict_tools = false;   ///< `strict: true` on every tool; most servers refuse the member, so it is left out
+    bool strict_tools = false;   ///< `strict: true` on every tool; most servers refuse the member, so it is
+                                 ///< left out
     length_member length = length_member::automatic;
     thinking_switch thinking = thinking_switch::reasoning_effort;
     resend_thinking resend = resend_thinking::tool_turns;
-    /// Longer call ids, of other providers, are replaced by shorter ones; 0 = 64 at api.openai.com, else no limit.
+    /// Longer call ids, of other providers, are replaced by shorter ones; 0 = 64 at api.openai.com, else no
+    /// limit.
     std::size_t longest_call_id = 0;
 };
 
 struct openai_chat_options {
     std::string model;
     std::string base_url = "https://api.openai.com/v1"; ///< `/chat/completions` is added in front of a query
-    std::string api_key; ///< empty: the environment's OPENAI_API_KEY; empty too: no Authorization header
-    std::string organization;
-    std::string project;
-    std::vector<http::header> headers;      ///< beside the usual ones; one that is named here replaces them
-    std::optional<std::int64_t> max_tokens; ///< of one answer, thinking included
-    std::optional<double> temperature;
-    std::optional<bool> parallel_tool_calls; ///< sent together with tools only
-    std::string tool_choice; ///< auto, none, required, or the name of a tool; empty = the server's default
-    std::string extra;       ///< JSON object whose members are added to every request; one of ours is replaced
+    std::string api_key = {}; ///< empty: the environment's OPENAI_API_KEY; empty too: no Authorization header
+    std::string organization = {};
+    std::string project = {};
+    std::vector<http::header> headers = {}; ///< beside the usual ones; one that is named here replaces them
+    std::optional<std::int64_t> max_tokens = {}; ///< of one answer, thinking included
+    std::optional<double> temperature = {};
+    std::optional<bool> parallel_tool_calls = {}; ///< sent together with tools only
+    std::string tool_choice =
+        {};                 ///< auto, none, required, or the name of a tool; empty = the server's default
+    std::string extra = {}; ///< JSON object whose members are added to every request; one of ours is replaced
     chat_dialect dialect = {};
     http::timeouts timeouts = {};
 };
 
 class openai_chat {
 public:
-    /// Copies what it needs, and reads the environment, here and never later. Wrong options (no model, `extra` that is
-    /// no JSON object) make every request fail with a sentence about it.
+    /// Copies what it needs, and reads the environment, here and never later. Wrong options (no model,
+    /// `extra` that is no JSON object) make every request fail with a sentence about it.
     explicit openai_chat(openai_chat_options options);
 
-    /// Errors: in the outcome, see the providers table; messages name method, URL, status and the server's words,
-    /// never the key. Cancel: a stop request ends it as aborted; dropping the stream closes the connection.
+    /// Errors: in the outcome, see the providers table; messages name method, URL, status and the server's
+    /// words, never the key. Cancel: a stop request ends it as aborted; dropping the stream closes the
+    /// connection.
     [[nodiscard]] stream<delta, model_outcome> generate(model_request request);
 
 private:
