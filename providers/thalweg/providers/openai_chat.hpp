@@ -75,8 +75,7 @@ struct openai_chat_options {
     std::optional<std::int64_t> max_tokens = {}; ///< of one answer, thinking included
     std::optional<double> temperature = {};
     std::optional<bool> parallel_tool_calls = {}; ///< sent together with tools only
-    std::string tool_choice =
-        {};                 ///< auto, none, required, or the name of a tool; empty = the server's default
+    std::string tool_choice = {}; ///< auto, none, required, or a tool's name; empty: the server decides
     std::string extra = {}; ///< JSON object whose members are added to every request; one of ours is replaced
     chat_dialect dialect = {};
     http::timeouts timeouts = {};
