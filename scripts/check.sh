@@ -26,7 +26,7 @@ test_with() {
     local compiler=$1 name=$2 options=$3
     shift 3
     build_with "$compiler" "$name" "$options" all meson-test-prereq &&
-        python3 scripts/run_tests.py --suite unit --suite cases --suite examples "$@" "$checks/$name"
+        python3 scripts/run_tests.py --suite unit --suite conformance --suite fixtures --suite examples "$@" "$checks/$name"
 }
 
 step_format() { sources | xargs clang-format-19 --dry-run -Werror; }
