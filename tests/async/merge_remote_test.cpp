@@ -5,6 +5,7 @@
 
 #include "counted.hpp"
 #include "numbered.hpp"
+#include "sanitized.hpp"
 #include "support/catch.hpp"
 
 #include <thalweg/async/merge.hpp>
@@ -18,14 +19,6 @@
 #include <thread>
 #include <vector>
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 using namespace thalweg;
 using namespace thalweg::testing;
 
@@ -33,11 +26,7 @@ namespace {
 
 using numbers = merge<numbered>;
 
-#ifdef SANITIZED
-constexpr int many = 100'000;
-#else
-constexpr int many = 1'000'000;
-#endif
+constexpr int many = sanitized ? 100'000 : 1'000'000;
 
 /// Threads that are joined at the end of the test, whatever happens; declared before what they use is closed.
 class threads {
@@ -138,7 +127,7 @@ CO_TEST_CASE("an item that was sent because of another one comes after it, acros
     numbers point;
     std::atomic<int> said{0};
     std::atomic<int> answered{0};
-    constexpr int rounds = many / 100;
+    constexpr int rounds = many / 1000;
     running.start([to = point.attach_remote(), &said, &answered]() mutable {
         for (int n = 0; n < rounds; ++n) {
             spin_until([&] { return answered.load(std::memory_order_acquire) == n; });
