@@ -16,9 +16,12 @@ constexpr bool is_space(char c) {
 char first_letter(const chunk_call& piece) {
     auto raw = piece.arguments.bytes;
     while (!raw.empty()) {
-        if (is_space(raw.front())) raw.remove_prefix(1);
-        else if (raw.starts_with("\\n") || raw.starts_with("\\t") || raw.starts_with("\\r")) raw.remove_prefix(2);
-        else return raw.front();
+        if (is_space(raw.front()))
+            raw.remove_prefix(1);
+        else if (raw.starts_with("\\n") || raw.starts_with("\\t") || raw.starts_with("\\r"))
+            raw.remove_prefix(2);
+        else
+            return raw.front();
     }
     return '\0';
 }
@@ -43,9 +46,12 @@ void object_watch::feed(std::string_view json) noexcept {
 void object_watch::step(char c) noexcept {
     if (state_ == state::other) return;
     if (in_string_) {
-        if (escaped_) escaped_ = false;
-        else if (c == '\\') escaped_ = true;
-        else if (c == '"') in_string_ = false;
+        if (escaped_)
+            escaped_ = false;
+        else if (c == '\\')
+            escaped_ = true;
+        else if (c == '"')
+            in_string_ = false;
         return;
     }
     if (is_space(c)) return;
@@ -95,8 +101,9 @@ bool call_list::take(const chunk_call& piece, std::vector<delta>& out, std::stri
         bool undecided = false;
         if (begins_new(*current, id, name, std::string_view(&first, 1), undecided)) {
             if (undecided) {
-                complaint = "a fragment of a tool call names '" + std::string(name) + "' in the middle of a call of '" +
-                            current->name + "', without an id or a number of its own";
+                complaint = "a fragment of a tool call names '" + std::string(name) +
+                            "' in the middle of a call of '" + current->name +
+                            "', without an id or a number of its own";
                 return false;
             }
             current = nullptr;

@@ -2,8 +2,9 @@
 
 #pragma once
 
-// Private to this room. Puts the tool calls of one Chat Completions answer together from their fragments, on the
-// best evidence there is (H-08): servers number all calls 0, leave ids out, repeat names, or send whole calls.
+// Private to this room. Puts the tool calls of one Chat Completions answer together from their fragments, on
+// the best evidence there is (H-08): servers number all calls 0, leave ids out, repeat names, or send whole
+// calls.
 //
 // The first call is shown while it streams, as soon as id and name are known; the others wait, because their
 // fragments may interleave and every call is final only at the end of the stream. No thread rule.
@@ -18,8 +19,8 @@
 
 namespace thalweg::providers::detail {
 
-/// Follows JSON text byte by byte to see where a first object ends. It decides which call a fragment belongs to,
-/// never whether a call may run.
+/// Follows JSON text byte by byte to see where a first object ends. It decides which call a fragment belongs
+/// to, never whether a call may run.
 class object_watch {
 public:
     void feed(std::string_view json) noexcept;
@@ -42,8 +43,8 @@ public:
     static constexpr std::size_t most_calls = 1024;
     static constexpr std::size_t most_bytes = std::size_t{64} << 20; ///< of waiting arguments
 
-    /// Adds one fragment; appends to `out` what may be shown at once: `call` and `arguments` of the first call.
-    /// False: `complaint` says why the answer cannot be understood.
+    /// Adds one fragment; appends to `out` what may be shown at once: `call` and `arguments` of the first
+    /// call. False: `complaint` says why the answer cannot be understood.
     [[nodiscard]] bool take(const chunk_call& piece, std::vector<delta>& out, std::string& complaint);
 
     /// Whether the first call is open on the stream.

@@ -123,27 +123,31 @@ struct chunk_reader::parts {
         return true;
     }
 
-    // Content ------------------------------------------------------------------------------------------------------
+    // Content
+    // ------------------------------------------------------------------------------------------------------
 
     /// An element of a content array, of any depth: its `text`, `refusal` or `thinking`.
     bool read_part(ondemand::object part, piece_kind kind, std::vector<chunk_piece>& to) {
         return each_member(part, [&](key_type key, ondemand::value value) {
             raw_string raw;
             if (key == "text") return read_string(value, "text", raw) && add(to, kind, raw);
-            if (key == "refusal") return read_string(value, "refusal", raw) && add(to, piece_kind::refusal, raw);
+            if (key == "refusal")
+                return read_string(value, "refusal", raw) && add(to, piece_kind::refusal, raw);
             if (key == "thinking") return read_content(value, "thinking", piece_kind::thinking, to);
             return true;
         });
     }
 
     /// A string, an array of parts and strings, one part, or null.
-    bool read_content(ondemand::value value, std::string_view name, piece_kind kind, std::vector<chunk_piece>& to) {
+    bool read_content(ondemand::value value, std::string_view name, piece_kind kind,
+                      std::vector<chunk_piece>& to) {
         const json_type type = type_of(value);
         if (type == json_type::array) {
             ondemand::array parts;
             return read_array(value, parts) && each_element(parts, [&](ondemand::value part) {
-                       return type_of(part) != json_type::array ? read_content(part, name, kind, to)
-                                                                : unexpected(name, "a text or an array of parts");
+                       return type_of(part) != json_type::array
+                                  ? read_content(part, name, kind, to)
+                                  : unexpected(name, "a text or an array of parts");
                    });
         }
         if (type == json_type::object) {
@@ -154,14 +158,16 @@ struct chunk_reader::parts {
         return read_string(value, name, raw) && add(to, kind, raw);
     }
 
-    // Calls --------------------------------------------------------------------------------------------------------
+    // Calls
+    // --------------------------------------------------------------------------------------------------------
 
     bool read_function(ondemand::value value, chunk_call& call) {
         const json_type type = type_of(value);
         if (type == json_type::null) return true;
         ondemand::object function;
         if (type != json_type::object) return unexpected("function", "an object");
-        return read_object(value, function) && each_member(function, [&](key_type key, ondemand::value member) {
+        return read_object(value, function) &&
+               each_member(function, [&](key_type key, ondemand::value member) {
                    if (key == "name") return read_string(member, "name", call.name);
                    if (key != "arguments") return true;
                    call.arguments_are_json = type_of(member) == json_type::object;
@@ -196,7 +202,8 @@ struct chunk_reader::parts {
                });
     }
 
-    // Delta, message, choice ---------------------------------------------------------------------------------------
+    // Delta, message, choice
+    // ---------------------------------------------------------------------------------------
 
     /// A `delta` or a `message`: the same members.
     bool read_delta(ondemand::value value, bool whole, std::vector<chunk_piece>& pieces,
@@ -207,21 +214,25 @@ struct chunk_reader::parts {
         if (type != json_type::object) return unexpected("delta", "an object");
         std::array<raw_string, thinking_names.size()> thinking;
         const std::size_t at = pieces.size();
-        const bool good = read_object(value, delta) && each_member(delta, [&](key_type key, ondemand::value member) {
-            raw_string raw;
-            if (key == "content") return read_content(member, "content", piece_kind::text, pieces);
-            if (key == "tool_calls") return read_calls(member, whole, calls);
-            for (std::size_t i = 0; i < thinking.size(); ++i)
-                if (key.unsafe_is_equal(thinking_names[i])) return read_lenient(member, thinking[i]);
-            if (key == "reasoning_details") return read_details(member);
-            if (key == "refusal") return read_lenient(member, raw) && add(pieces, piece_kind::refusal, raw);
-            if (key == "function_call") {
-                if (type_of(member) == json_type::null) return true;
-                calls.emplace_back().is_whole = whole;
-                return read_function(member, calls.back());
-            }
-            return true;
-        });
+        const bool good = read_object(value, delta) &&
+                          each_member(delta, [&](key_type key, ondemand::value member) {
+                              raw_string raw;
+                              if (key == "content")
+                                  return read_content(member, "content", piece_kind::text, pieces);
+                              if (key == "tool_calls") return read_calls(member, whole, calls);
+                              for (std::size_t i = 0; i < thinking.size(); ++i)
+                                  if (key.unsafe_is_equal(thinking_names[i]))
+                                      return read_lenient(member, thinking[i]);
+                              if (key == "reasoning_details") return read_details(member);
+                              if (key == "refusal")
+                                  return read_lenient(member, raw) && add(pieces, piece_kind::refusal, raw);
+                              if (key == "function_call") {
+                                  if (type_of(member) == json_type::null) return true;
+                                  calls.emplace_back().is_whole = whole;
+                                  return read_function(member, calls.back());
+                              }
+                              return true;
+                          });
         if (good) add_thinking(thinking, at, pieces);
         return good;
     }
@@ -258,18 +269,19 @@ struct chunk_reader::parts {
         message_pieces.clear();
         message_calls.clear();
         std::optional<token_counts> usage;
-        const bool good = read_object(value, choice) && each_member(choice, [&](key_type key, ondemand::value member) {
-            if (key == "delta") return read_delta(member, false, into->pieces, into->calls);
-            if (key == "finish_reason") return read_lenient(member, finish);
-            if (key == "index") {
-                if (type_of(member) == json_type::number) index = read_count(member);
-                return true;
-            }
-            if (key == "message" && messages == message_member::read)
-                return read_delta(member, true, message_pieces, message_calls);
-            if (key == "usage") return read_usage(member, usage);
-            return true;
-        });
+        const bool good = read_object(value, choice) &&
+                          each_member(choice, [&](key_type key, ondemand::value member) {
+                              if (key == "delta") return read_delta(member, false, into->pieces, into->calls);
+                              if (key == "finish_reason") return read_lenient(member, finish);
+                              if (key == "index") {
+                                  if (type_of(member) == json_type::number) index = read_count(member);
+                                  return true;
+                              }
+                              if (key == "message" && messages == message_member::read)
+                                  return read_delta(member, true, message_pieces, message_calls);
+                              if (key == "usage") return read_usage(member, usage);
+                              return true;
+                          });
         if (!good) return false;
         if (index != 0) {
             into->pieces.resize(pieces, chunk_piece{});
@@ -296,7 +308,8 @@ struct chunk_reader::parts {
                each_element(choices, [&](ondemand::value choice) { return read_choice(choice, position++); });
     }
 
-    // Usage --------------------------------------------------------------------------------------------------------
+    // Usage
+    // --------------------------------------------------------------------------------------------------------
 
     /// Anything but an object with counts says nothing.
     bool read_usage(ondemand::value value, std::optional<token_counts>& found) {
@@ -315,22 +328,24 @@ struct chunk_reader::parts {
         const auto read_prompt_details = [&](ondemand::value member) {
             ondemand::object details;
             if (type_of(member) != json_type::object) return true;
-            return read_object(member, details) && each_member(details, [&](key_type key, ondemand::value detail) {
+            return read_object(member, details) &&
+                   each_member(details, [&](key_type key, ondemand::value detail) {
                        if (key == "cached_tokens") return read(detail, cached[0]);
                        if (key == "cache_write_tokens") return read(detail, counts.cache_write);
                        return true;
                    });
         };
         ondemand::object object;
-        const bool good = read_object(value, object) && each_member(object, [&](key_type key, ondemand::value member) {
-            if (key == "prompt_tokens") return read(member, prompt);
-            if (key == "completion_tokens") return read(member, completion);
-            if (key == "total_tokens") return read(member, total);
-            if (key == "prompt_tokens_details") return read_prompt_details(member);
-            if (key == "prompt_cache_hit_tokens") return read(member, cached[1]);
-            if (key == "cached_tokens") return read(member, cached[2]);
-            return true;
-        });
+        const bool good = read_object(value, object) &&
+                          each_member(object, [&](key_type key, ondemand::value member) {
+                              if (key == "prompt_tokens") return read(member, prompt);
+                              if (key == "completion_tokens") return read(member, completion);
+                              if (key == "total_tokens") return read(member, total);
+                              if (key == "prompt_tokens_details") return read_prompt_details(member);
+                              if (key == "prompt_cache_hit_tokens") return read(member, cached[1]);
+                              if (key == "cached_tokens") return read(member, cached[2]);
+                              return true;
+                          });
         if (!good || !any) return good;
         counts.total = total.value_or(prompt + completion);
         counts.output = std::max<std::int64_t>(counts.total - prompt, 0);
@@ -343,7 +358,8 @@ struct chunk_reader::parts {
         return true;
     }
 
-    // The whole ----------------------------------------------------------------------------------------------------
+    // The whole
+    // ----------------------------------------------------------------------------------------------------
 
     bool read_error(ondemand::value value) {
         const json_type type = type_of(value);
@@ -353,7 +369,8 @@ struct chunk_reader::parts {
         if (type == json_type::string) {
             raw_string said;
             if (!read_string(value, "error", said)) return false;
-            if (!said.bytes.empty()) into->error = std::string_view(said.bytes.data() - 1, said.bytes.size() + 2);
+            if (!said.bytes.empty())
+                into->error = std::string_view(said.bytes.data() - 1, said.bytes.size() + 2);
             return true;
         }
         if (!read_json(value, json)) return false;
@@ -416,7 +433,8 @@ chunk_reader::~chunk_reader() = default;
 chunk_reader::chunk_reader(chunk_reader&&) noexcept = default;
 chunk_reader& chunk_reader::operator=(chunk_reader&&) noexcept = default;
 
-chunk_reader::verdict chunk_reader::read(std::string_view payload, message_member messages, chat_chunk& into) {
+chunk_reader::verdict chunk_reader::read(std::string_view payload, message_member messages,
+                                         chat_chunk& into) {
     into.clear();
     parts_->complaint.clear();
     parts_->into = &into;

@@ -3,8 +3,8 @@
 #pragma once
 
 // Private to this room. One chunk of a Chat Completions answer as views into its payload: what stands in it,
-// whatever the order of its members, before any meaning across chunks. Members that are not named here are skipped
-// and not checked beyond the grammar that simdjson needs to skip them (H-13). No thread rule.
+// whatever the order of its members, before any meaning across chunks. Members that are not named here are
+// skipped and not checked beyond the grammar that simdjson needs to skip them (H-13). No thread rule.
 
 #include <thalweg/protocol/events.hpp>
 #include <thalweg/providers/json_string.hpp>
@@ -26,7 +26,8 @@ struct chunk_piece {
     raw_string raw;
 };
 
-/// One element of `tool_calls`, or the old `function_call`. Empty members are absent, null or empty on the wire.
+/// One element of `tool_calls`, or the old `function_call`. Empty members are absent, null or empty on the
+/// wire.
 struct chunk_call {
     std::optional<std::int64_t> index;
     raw_string id;
@@ -44,8 +45,9 @@ inline constexpr std::array<std::string_view, 3> thinking_names = {"reasoning_co
 struct chat_chunk {
     std::vector<chunk_piece> pieces; ///< in the order in which they are to be said
     std::vector<chunk_call> calls;
-    std::string_view thinking_name; ///< the member that the thinking pieces stood in; empty for content arrays
-    std::string_view details;       ///< JSON text of a non-empty `reasoning_details` array
+    std::string_view
+        thinking_name;        ///< the member that the thinking pieces stood in; empty for content arrays
+    std::string_view details; ///< JSON text of a non-empty `reasoning_details` array
     std::optional<raw_string> finish_reason;
     std::string_view error;       ///< JSON text of an `error` member that is none of null, false, ""
     bool is_error_object = false; ///< `"object": "error"`: the payload itself is the error
@@ -76,8 +78,8 @@ public:
         bad_shape, ///< a member that is known has a type that it cannot have; complaint() names it
     };
 
-    /// Reads `payload` into `into`, which is cleared first. Precondition: sse_parser::padding readable bytes follow
-    /// the payload. Cost: no allocation once the buffers have grown.
+    /// Reads `payload` into `into`, which is cleared first. Precondition: sse_parser::padding readable bytes
+    /// follow the payload. Cost: no allocation once the buffers have grown.
     [[nodiscard]] verdict read(std::string_view payload, message_member messages, chat_chunk& into);
 
     [[nodiscard]] std::string_view complaint() const noexcept;

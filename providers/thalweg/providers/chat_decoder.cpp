@@ -72,8 +72,10 @@ void chat_decoder::body(std::string_view json, std::vector<delta>& out) {
     if (auto error = said_ || !finish_reason_.empty() ? std::nullopt : detail::read_error(padded))
         return fail(std::move(error), padded);
     // It is complete JSON with an answer in it; a body of that kind needs no other sign of its end.
-    if (chunk_.has_choices) done_ = true;
-    else complain("the answer holds neither choices nor an error", padded);
+    if (chunk_.has_choices)
+        done_ = true;
+    else
+        complain("the answer holds neither choices nor an error", padded);
 }
 
 void chat_decoder::stray_lines(std::string_view lines, std::vector<delta>& out) {
@@ -158,7 +160,8 @@ void chat_decoder::say(block kind, const raw_string& raw, std::vector<delta>& ou
     if (open_ != kind) open(kind, out);
     if (!raw.escaped && !joiner_.waits()) return emit(raw.bytes, out);
     scratch_.clear();
-    if (!joiner_.append(raw.bytes, scratch_)) return complain("a text holds an escape that JSON does not know", raw.bytes);
+    if (!joiner_.append(raw.bytes, scratch_))
+        return complain("a text holds an escape that JSON does not know", raw.bytes);
     emit(scratch_, out);
 }
 
@@ -167,7 +170,8 @@ void chat_decoder::emit(std::string_view text, std::vector<delta>& out) {
     if (calls_.is_live()) {
         waiting_.back().text += text;
         waiting_bytes_ += text.size();
-        if (waiting_bytes_ > most_waiting_text) complain("the answer has too much text behind a tool call", text);
+        if (waiting_bytes_ > most_waiting_text)
+            complain("the answer has too much text behind a tool call", text);
         return;
     }
     out.push_back(open_ == block::thinking ? delta::thinking(text) : delta::text(text));
@@ -257,10 +261,12 @@ void chat_decoder::complain_unreadable(std::string_view payload) {
 
 thalweg::finish chat_decoder::why() const {
     const std::string_view reason = finish_reason_;
-    if (one_of(reason, {"length", "model_length", "model_context_window_exceeded"})) return thalweg::finish::length;
+    if (one_of(reason, {"length", "model_length", "model_context_window_exceeded"}))
+        return thalweg::finish::length;
     if (one_of(reason, {"content_filter", "sensitive"})) return thalweg::finish::filtered;
     if (called_) return thalweg::finish::tool_use;
-    if (one_of(reason, {"", "stop", "end", "eos", "tool_calls", "function_call"})) return thalweg::finish::end;
+    if (one_of(reason, {"", "stop", "end", "eos", "tool_calls", "function_call"}))
+        return thalweg::finish::end;
     return thalweg::finish::other;
 }
 

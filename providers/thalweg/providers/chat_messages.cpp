@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// The value of `messages`: complete messages of the session, in the order for the model, become messages of the
-// Chat Completions form.
+// The value of `messages`: complete messages of the session, in the order for the model, become messages of
+// the Chat Completions form.
 
 #include <thalweg/providers/chat_request.hpp>
 
@@ -25,8 +25,10 @@ constexpr std::string_view no_result = "Error: no result, the call was not run."
 constexpr std::string_view empty_result = "(no output)";
 
 void append_text(std::string& out, std::string_view text) {
-    if (utf8::is_valid(text)) json::append_string(out, text);
-    else json::append_string(out, utf8::make_valid(text));
+    if (utf8::is_valid(text))
+        json::append_string(out, text);
+    else
+        json::append_string(out, utf8::make_valid(text));
 }
 
 bool is_assistant(const message& m) {
@@ -41,7 +43,8 @@ bool is_assistant(const message& m) {
 }
 
 bool is_user(const message& m) {
-    return m.kind() == kind::image_url || ((m.kind() == kind::text || m.kind() == kind::inline_data) && !is_assistant(m));
+    return m.kind() == kind::image_url ||
+           ((m.kind() == kind::text || m.kind() == kind::inline_data) && !is_assistant(m));
 }
 
 // What broke off belongs to an answer that was given up.
@@ -97,7 +100,8 @@ private:
     bool first_ = true;
 };
 
-/// The content of a user message: a plain string where all is text, because every server takes that; else parts.
+/// The content of a user message: a plain string where all is text, because every server takes that; else
+/// parts.
 class user_content {
 public:
     void add_text(std::string_view text) {
@@ -112,8 +116,10 @@ public:
         if (parts_.empty()) return;
         to.begin("user");
         std::string& out = to.member("content");
-        if (has_images_) write_parts(out);
-        else write_text(out);
+        if (has_images_)
+            write_parts(out);
+        else
+            write_text(out);
         to.end();
     }
 
@@ -148,7 +154,8 @@ private:
     bool has_images_ = false;
 };
 
-/// What a call is named towards the server: its own id where that is unique within the answer and short enough.
+/// What a call is named towards the server: its own id where that is unique within the answer and short
+/// enough.
 class id_map {
 public:
     id_map(const message_list& answer, std::size_t longest) {
@@ -189,7 +196,8 @@ private:
 };
 
 /// The member of a fidelity object, if it was made by this model.
-std::optional<json::view> own_fidelity(const message& m, const openai_chat_options& options, std::string_view name) {
+std::optional<json::view> own_fidelity(const message& m, const openai_chat_options& options,
+                                       std::string_view name) {
     if (m.fidelity().empty()) return std::nullopt;
     const auto parsed = json::parse(m.fidelity());
     if (!parsed) return std::nullopt;
@@ -208,12 +216,15 @@ public:
 
     void write(bool is_running_turn) {
         collect();
-        const bool has_calls = std::any_of(answer_.begin(), answer_.end(), [](auto* m) { return is_whole_call(*m); });
+        const bool has_calls = std::any_of(answer_.begin(), answer_.end(),
+                                           [](auto* m) { return is_whole_call(*m); });
         if (text_.empty() && !has_calls) return;
         to_.begin("assistant");
         std::string& out = to_.member("content");
-        if (text_.empty()) out += "null";
-        else append_text(out, text_);
+        if (text_.empty())
+            out += "null";
+        else
+            append_text(out, text_);
         const auto resend = options_.dialect.resend;
         const bool wanted = resend == resend_thinking::always ||
                             (resend == resend_thinking::tool_turns && has_calls && is_running_turn);
@@ -227,7 +238,8 @@ private:
         for (const message* each : answer_) {
             if (each->kind() == kind::text) text_ += each->content().view();
             if (each->kind() == kind::inline_data) text_ += "[" + each->mime_type().str() + " data]";
-            if (const auto details = own_fidelity(*each, options_, "reasoning_details")) details_.add(*details);
+            if (const auto details = own_fidelity(*each, options_, "reasoning_details"))
+                details_.add(*details);
             if (each->kind() != kind::thinking || !is_whole(*each)) continue;
             thinking_ += each->content().view();
             const auto field = own_fidelity(*each, options_, "field");
@@ -280,11 +292,14 @@ void write_result(message_writer& to, std::string_view id, std::string_view cont
     to.end();
 }
 
-/// One result for each call, in call order; pictures of results cannot stand in them and go to the user's part.
+/// One result for each call, in call order; pictures of results cannot stand in them and go to the user's
+/// part.
 void write_results(message_writer& to, const exchange& of, const id_map& ids, user_content& pictures) {
     for (const message* call : of.answer) {
         if (!is_whole_call(*call)) continue;
-        const auto answers = [call](const message* each) { return each->tool_call_id() == call->tool_call_id(); };
+        const auto answers = [call](const message* each) {
+            return each->tool_call_id() == call->tool_call_id();
+        };
         const auto output = std::find_if(of.outputs.begin(), of.outputs.end(), answers);
         if (output == of.outputs.end()) {
             write_result(to, ids.of(*call), no_result);
@@ -292,8 +307,8 @@ void write_results(message_writer& to, const exchange& of, const id_map& ids, us
         }
         write_result(to, ids.of(*call), (*output)->content());
         if ((*output)->images().empty()) continue;
-        pictures.add_text("Images of the result of the call " + std::string(ids.of(*call)) + " (" + call->name().str() +
-                          "):");
+        pictures.add_text("Images of the result of the call " + std::string(ids.of(*call)) + " (" +
+                          call->name().str() + "):");
         for (const text& each : (*output)->images())
             pictures.add_image(each);
     }
@@ -312,7 +327,8 @@ void add_user(user_content& to, const message& m) {
 
 } // namespace
 
-void append_chat_messages(std::string& out, const openai_chat_options& options, const model_request& request) {
+void append_chat_messages(std::string& out, const openai_chat_options& options,
+                          const model_request& request) {
     message_writer to(out);
     if (!request.system().empty()) {
         to.begin(options.dialect.developer_role ? "developer" : "system");

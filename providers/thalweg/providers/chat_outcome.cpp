@@ -74,8 +74,8 @@ std::string request_id(const http::response_head& head) {
 // An error that the server stated, with the HTTP status or the one it stands for.
 class error_outcome {
 public:
-    error_outcome(const provider_error& error, int status, const http::response_head& head, std::string message,
-                  std::int64_t now_ms)
+    error_outcome(const provider_error& error, int status, const http::response_head& head,
+                  std::string message, std::int64_t now_ms)
         : error_(error), status_(status), head_(head), message_(std::move(message)), now_ms_(now_ms) {}
 
     model_outcome make() {
@@ -119,8 +119,8 @@ model_outcome of_status(const http::events_outcome& transport, std::string_view 
     return error_outcome(*error, head.status, head, without(std::move(message), secret), now_ms).make();
 }
 
-model_outcome of_transport(const http::events_outcome& transport, std::string_view label, std::string_view secret,
-                           std::int64_t now_ms) {
+model_outcome of_transport(const http::events_outcome& transport, std::string_view label,
+                           std::string_view secret, std::int64_t now_ms) {
     std::string message = transport.message;
     switch (transport.kind) {
     case outcome_kind::http_error: return of_status(transport, secret, now_ms);
@@ -140,19 +140,22 @@ model_outcome of_transport(const http::events_outcome& transport, std::string_vi
 
 } // namespace
 
-model_outcome chat_outcome(const chat_ending& said, const http::events_outcome& transport, std::string_view label,
-                           std::string_view secret, std::int64_t now_ms) {
+model_outcome chat_outcome(const chat_ending& said, const http::events_outcome& transport,
+                           std::string_view label, std::string_view secret, std::int64_t now_ms) {
     const std::string prefix = std::string(label) + ": ";
     auto made = model_outcome::aborted();
     switch (said.status) {
     case chat_status::completed: return model_outcome::completed(said.why, said.raw_finish_reason);
-    case chat_status::malformed: made = model_outcome::malformed(without(prefix + said.complaint, secret)); break;
+    case chat_status::malformed:
+        made = model_outcome::malformed(without(prefix + said.complaint, secret));
+        break;
     case chat_status::failed: {
         const auto& error = *said.error;
         std::string message = prefix + "the answer reports an error: ";
         if (error.status != 0) message += "status " + std::to_string(error.status) + ", ";
         message += error.sentence() + request_id(transport.head);
-        made = error_outcome(error, error.status, transport.head, without(std::move(message), secret), now_ms).make();
+        made = error_outcome(error, error.status, transport.head, without(std::move(message), secret), now_ms)
+                   .make();
         break;
     }
     case chat_status::unfinished: made = of_transport(transport, label, secret, now_ms); break;

@@ -12,7 +12,8 @@ namespace {
 class body_writer {
 public:
     explicit body_writer(std::string_view extra) {
-        if (const auto parsed = extra.empty() ? json::parse("{}") : json::parse(extra)) extra_ = parsed.value();
+        if (const auto parsed = extra.empty() ? json::parse("{}") : json::parse(extra))
+            extra_ = parsed.value();
     }
 
     /// Begins a member; its value is to be appended to out(). False: `extra` has one of that name.
@@ -51,11 +52,14 @@ private:
 
 void append_parameters(std::string& out, std::string_view schema) {
     const auto parsed = json::parse(schema);
-    if (parsed && parsed.value().is_object()) json::append_compact(out, schema);
-    else out += R"({"type":"object","properties":{}})";
+    if (parsed && parsed.value().is_object())
+        json::append_compact(out, schema);
+    else
+        out += R"({"type":"object","properties":{}})";
 }
 
-void add_tools(body_writer& body, const openai_chat_options& options, std::span<const tool_definition> tools) {
+void add_tools(body_writer& body, const openai_chat_options& options,
+               std::span<const tool_definition> tools) {
     if (tools.empty()) return;
     if (body.member("tools")) {
         auto& out = body.out();
@@ -134,7 +138,8 @@ std::string chat_request_body(const openai_chat_options& options, const model_re
         const bool newer = options.dialect.length == length_member::max_completion_tokens;
         body.add_json(newer ? "max_completion_tokens" : "max_tokens", std::to_string(*options.max_tokens));
     }
-    if (options.temperature && body.member("temperature")) json::append_double(body.out(), *options.temperature);
+    if (options.temperature && body.member("temperature"))
+        json::append_double(body.out(), *options.temperature);
     add_thinking(body, options.dialect.thinking, request.thinking_level());
     return body.finish();
 }

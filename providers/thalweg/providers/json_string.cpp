@@ -79,8 +79,12 @@ void append_code_point(std::uint32_t point, std::string& out) {
     add_tail(0);
 }
 
-constexpr bool is_high(std::uint16_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
-constexpr bool is_low(std::uint16_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
+constexpr bool is_high(std::uint16_t unit) {
+    return unit >= 0xD800 && unit < 0xDC00;
+}
+constexpr bool is_low(std::uint16_t unit) {
+    return unit >= 0xDC00 && unit < 0xE000;
+}
 
 } // namespace
 

@@ -2,11 +2,11 @@
 
 #pragma once
 
-// Private to this room. Text out of JSON strings that lie in a payload, without an intermediate copy: the end of
-// a string is found where it stands, and only what is kept is copied, once.
+// Private to this room. Text out of JSON strings that lie in a payload, without an intermediate copy: the end
+// of a string is found where it stands, and only what is kept is copied, once.
 //
-// A provider may send half of a surrogate pair in one string and the other half in the next one; `string_joiner`
-// puts them together, and makes U+FFFD of halves that stay alone (H-14). No thread rule.
+// A provider may send half of a surrogate pair in one string and the other half in the next one;
+// `string_joiner` puts them together, and makes U+FFFD of halves that stay alone (H-14). No thread rule.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@ struct raw_string {
     bool escaped = false; ///< has a backslash: is not yet text
 };
 
-/// The string that begins at `inside`, the byte behind the opening quote. Preconditions: a closing quote follows
-/// (simdjson has checked that), and at least 8 readable bytes follow the text that holds it.
+/// The string that begins at `inside`, the byte behind the opening quote. Preconditions: a closing quote
+/// follows (simdjson has checked that), and at least 8 readable bytes follow the text that holds it.
 [[nodiscard]] raw_string string_at(const char* inside) noexcept;
 
 /// Unescapes consecutive strings of one text.

@@ -29,7 +29,8 @@ constexpr std::string_view default_host = "https://api.openai.com";
 
 bool same_name(std::string_view a, std::string_view b) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::string with_path(std::string base, std::string_view path) {
@@ -72,7 +73,8 @@ struct openai_chat::settings {
     std::string refusal;     // why no request can be sent; empty if one can
     bool lacks_key = false;
 
-    explicit settings(openai_chat_options given) : options(detail::resolved(std::move(given))), key(key_of(options)) {
+    explicit settings(openai_chat_options given)
+        : options(detail::resolved(std::move(given))), key(key_of(options)) {
         prototype.url = with_path(options.base_url, "/chat/completions");
         prototype.timeouts = options.timeouts;
         label = label_of(prototype.url);
@@ -83,9 +85,12 @@ struct openai_chat::settings {
         if (!options.project.empty()) add("OpenAI-Project", options.project);
         lacks_key = key.empty() && options.headers.empty() && options.base_url.starts_with(default_host);
         const auto extra = options.extra.empty() ? json::parse("{}") : json::parse(options.extra);
-        if (!extra) refusal = "option extra is not JSON: " + extra.error().message();
-        else if (!extra.value().is_object()) refusal = "option extra is no JSON object";
-        if (options.model.empty() && refusal.empty()) refusal = "option model is empty: name the model to ask";
+        if (!extra)
+            refusal = "option extra is not JSON: " + extra.error().message();
+        else if (!extra.value().is_object())
+            refusal = "option extra is no JSON object";
+        if (options.model.empty() && refusal.empty())
+            refusal = "option model is empty: name the model to ask";
     }
 
 private:

@@ -25,8 +25,8 @@ struct provider_error {
     [[nodiscard]] std::string sentence() const;
 };
 
-/// Reads `{"error": {…}}`, `{"error": "text"}`, `{"detail": …}`, `{"message", "code"}` and an array of them. Nothing
-/// if the text is not JSON or says nothing about an error.
+/// Reads `{"error": {…}}`, `{"error": "text"}`, `{"detail": …}`, `{"message", "code"}` and an array of them.
+/// Nothing if the text is not JSON or says nothing about an error.
 [[nodiscard]] std::optional<provider_error> read_error(std::string_view json);
 
 /// The value of an `error` member itself: an object or a text. Null, false and empty ones are no errors.

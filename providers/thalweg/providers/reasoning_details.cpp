@@ -29,11 +29,14 @@ void reasoning_details::add_entry(const json::view& object) {
     const std::string index = raw_member(object, "index");
     const bool is_text = type == R"("reasoning.text")" || type == R"("reasoning.summary")";
     const auto same = [&](const entry& each) { return each.type == type && each.index == index; };
-    const auto known = is_text ? std::find_if(entries_.rbegin(), entries_.rend(), same) : entries_.rend();
-    if (known == entries_.rend()) entries_.push_back({type, index, {}});
-    entry& to = known == entries_.rend() ? entries_.back() : *known;
+    entry* to = nullptr;
+    if (is_text)
+        if (const auto known = std::find_if(entries_.rbegin(), entries_.rend(), same);
+            known != entries_.rend())
+            to = &*known;
+    if (to == nullptr) to = &entries_.emplace_back(entry{type, index, {}});
     for (const json::member& each : object.members())
-        add_member(to, each);
+        add_member(*to, each);
 }
 
 void reasoning_details::add_member(entry& to, const json::member& from) {
@@ -59,8 +62,10 @@ void reasoning_details::take(std::string& out) {
         for (const member& part : each.members) {
             if (&part != each.members.data()) out += ',';
             out.append(part.key).append(":");
-            if (part.is_text) json::append_string(out, part.text);
-            else json::append_compact(out, part.raw);
+            if (part.is_text)
+                json::append_string(out, part.text);
+            else
+                json::append_compact(out, part.raw);
         }
         out += '}';
     }

@@ -2,9 +2,9 @@
 
 #pragma once
 
-// Private to this room. The `reasoning_details` of an answer: entries that have to go back to the model that made
-// them, in their order, with all they hold. They arrive in pieces; text of one entry is joined, everything else is
-// kept byte for byte. No thread rule.
+// Private to this room. The `reasoning_details` of an answer: entries that have to go back to the model that
+// made them, in their order, with all they hold. They arrive in pieces; text of one entry is joined,
+// everything else is kept byte for byte. No thread rule.
 
 #include <thalweg/protocol/json.hpp>
 

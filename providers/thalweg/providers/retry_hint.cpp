@@ -90,12 +90,18 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
             ++size;
         const auto unit = text.substr(0, size);
         text.remove_prefix(size);
-        if (unit == "ms") sum += *number;
-        else if (unit == "s") sum += *number * 1000;
-        else if (unit == "m") sum += *number * 60'000;
-        else if (unit == "h") sum += *number * 3'600'000;
-        else if (unit == "d") sum += *number * 86'400'000;
-        else return std::nullopt;
+        if (unit == "ms")
+            sum += *number;
+        else if (unit == "s")
+            sum += *number * 1000;
+        else if (unit == "m")
+            sum += *number * 60'000;
+        else if (unit == "h")
+            sum += *number * 3'600'000;
+        else if (unit == "d")
+            sum += *number * 86'400'000;
+        else
+            return std::nullopt;
     }
     return as_wait(sum);
 }
