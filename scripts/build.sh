@@ -47,7 +47,7 @@ build_targets() {
     mkdir -p "$(dirname "$dir")"
     (
         flock 9
-        configure "$dir" ${meson_options[@]+"${meson_options[@]}"} ${THALWEG_MESON_OPTIONS:-}
+        configure "$dir" ${meson_options[@]+"${meson_options[@]}"} ${THALWEG_MESON_OPTIONS:-} || exit 1
         # Every line of progress is for a terminal; a log gets what went wrong.
         local quiet=()
         [ -t 2 ] || quiet=(--quiet)
