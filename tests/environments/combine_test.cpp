@@ -44,8 +44,22 @@ std::vector<std::string> names(E& environment) {
     return list;
 }
 
+/// Templates and overloads count as members, too.
+struct generic_tools {
+    std::vector<tool_definition> tools() const { return {}; }
+    stream<chunk, tool_result> execute(auto call, auto context) {
+        return none.execute(std::move(call), std::move(context));
+    }
+};
+struct overloaded_tools : generic_tools {
+    using generic_tools::execute;
+    void execute(int);
+};
+
 } // namespace
 
+static_assert(is_environment<generic_tools>);
+static_assert(is_environment<overloaded_tools>);
 static_assert(is_environment<decltype(combine(none, late_tools{}))>);
 static_assert(is_environment<std::reference_wrapper<late_tools>>);
 static_assert(sizeof(environments::no_tools) == 1);
