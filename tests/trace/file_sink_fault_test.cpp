@@ -76,8 +76,8 @@ TEST_CASE("a disk that gets full in the middle of a record is reported, and heal
         REQUIRE(failed.error().code() == std::errc::no_space_on_device);
         REQUIRE(has(error_of(failed), has_first ? "; 1 of 2 records" : "; 2 of 2 records"));
         REQUIRE(write(*sink, {note("three")}));
-        const auto expected =
-            has_first ? std::vector<std::string>{"one", "three"} : std::vector<std::string>{"three"};
+        const auto expected = has_first ? std::vector<std::string>{"one", "three"}
+                                        : std::vector<std::string>{"three"};
         REQUIRE(texts_in(path) == expected);
         REQUIRE(bytes_of(path).ends_with("\n" + line(note("three"))) == (cut > 0));
     }
@@ -188,8 +188,8 @@ TEST_CASE("a folder that cannot be written gets a clear error before anything ru
 TEST_CASE("a session id that leaves the folder is refused") {
     const temporary_folder folder;
     for (const char* id : {"../x", "", ".x", "a/b", "a b", "a\n"}) {
-        const auto refused =
-            trace::file_sink::open({.traces = folder.path(), .date = "2026-11-30", .session_id = id});
+        const auto refused = trace::file_sink::open(
+            {.traces = folder.path(), .date = "2026-11-30", .session_id = id});
         REQUIRE_FALSE(refused);
         REQUIRE(refused.error().code() == trace::errc::bad_name);
     }
@@ -198,7 +198,8 @@ TEST_CASE("a session id that leaves the folder is refused") {
 TEST_CASE("a file that is taken away is told about, and no later record is lost") {
     const temporary_folder folder;
     const std::string path = folder.file("t.jsonl");
-    const auto sink = open_sink(path);
+    faulty_ops system;
+    const auto sink = open_sink(path, system);
     REQUIRE(write(*sink, {sample_meta(), note("a")}));
     SECTION("removed") {
         std::filesystem::remove(path);
@@ -213,10 +214,24 @@ TEST_CASE("a file that is taken away is told about, and no later record is lost"
     REQUIRE(bytes_of(path) == line(sample_meta()) + line(note("b")) + line(note("c")));
 }
 
+TEST_CASE("the name is not looked at with every write") {
+    const temporary_folder folder;
+    faulty_ops system;
+    const auto sink = open_sink(folder.file("t.jsonl"), system);
+    REQUIRE(write(*sink, {note("a")}));
+    std::filesystem::rename(folder.file("t.jsonl"), folder.file("u.jsonl"));
+    system.stands_still = true;
+    REQUIRE(write(*sink, {note("b")}));
+    REQUIRE(bytes_of(folder.file("u.jsonl")) == line(note("a")) + line(note("b")));
+    system.stands_still = false;
+    REQUIRE(has(error_of(write(*sink, {note("c")})), "was taken away"));
+}
+
 TEST_CASE("a folder that is taken away is made again") {
     const temporary_folder folder;
     const trace::session_file where{.traces = folder.file("traces"), .date = "2026-11-30", .session_id = "s"};
-    auto opened = trace::file_sink::open(where);
+    faulty_ops system;
+    auto opened = trace::file_sink::open(where, {.head = {}, .system = &system});
     REQUIRE(opened);
     REQUIRE(write(*opened.value(), {note("a")}));
     std::filesystem::remove_all(folder.file("traces"));
@@ -227,7 +242,8 @@ TEST_CASE("a folder that is taken away is made again") {
 TEST_CASE("a file that was replaced or changed is told about, and its new tail is healed") {
     const temporary_folder folder;
     const std::string path = folder.file("t.jsonl");
-    const auto sink = open_sink(path);
+    faulty_ops system;
+    const auto sink = open_sink(path, system);
     REQUIRE(write(*sink, {note("a")}));
     SECTION("replaced") {
         write_bytes(folder.file("other"), "other");

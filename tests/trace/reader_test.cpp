@@ -121,8 +121,8 @@ TEST_CASE("a trace cut at any byte loses its last record at most") {
     for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
         INFO("cut after " << cut << " bytes");
         const auto all = read(whole.substr(0, cut));
-        const std::size_t complete =
-            (cut + 1 >= one.size()) + (cut + 1 >= one.size() + two.size()) + (cut + 1 >= whole.size());
+        const std::size_t complete = (cut + 1 >= one.size()) + (cut + 1 >= one.size() + two.size()) +
+                                     (cut + 1 >= whole.size());
         REQUIRE(all.records.size() == complete);
         REQUIRE(all.damage_count <= 1);
         if (all.damage_count == 1) REQUIRE(all.damages[0].why.code() == trace::errc::torn_tail);

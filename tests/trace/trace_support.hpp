@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 
 #include <thalweg/testing/virtual_loop.hpp>
+#include <thalweg/trace/detail/append_file.hpp>
 #include <thalweg/trace/detail/file_ops.hpp>
 #include <thalweg/trace/file_sink.hpp>
 
@@ -156,11 +157,20 @@ public:
         return fails("read") ? -1 : file_ops::read_at(descriptor, bytes, count, offset);
     }
 
+    /// Time in which nobody would notice that the file was taken away.
+    bool stands_still = false;
+    std::int64_t now_ms() noexcept override {
+        now_ms_ += stands_still ? 0 : trace::detail::append_file::look_every_ms;
+        return now_ms_;
+    }
+
     int state(const char* path, trace::detail::file_state& found) override {
         return fails("state") ? -1 : file_ops::state(path, found);
     }
 
 private:
+    std::int64_t now_ms_ = 0;
+
     std::optional<fault> take(const std::string& call) {
         auto& queue = faults[call];
         if (queue.empty()) return std::nullopt;

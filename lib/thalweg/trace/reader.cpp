@@ -167,8 +167,8 @@ std::optional<entry> reader::next() {
         s.fault = std::move(now);
     }
     if (s.broken) {
-        s.held =
-            entry{.line = 0, .offset = s.offset, .content = failure(s.broken->code(), s.broken->message())};
+        s.held = entry{
+            .line = 0, .offset = s.offset, .content = failure(s.broken->code(), s.broken->message())};
         s.broken.reset();
         if (s.fault) return std::exchange(s.fault, std::nullopt);
         return std::exchange(s.held, std::nullopt);

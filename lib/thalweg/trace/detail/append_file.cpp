@@ -63,17 +63,20 @@ result<append_file::readiness> append_file::prepare() {
 
 result<void> append_file::look_at_name(readiness& found) {
     if (descriptor_ < 0) return success();
+    const std::int64_t now_ms = system_->now_ms();
+    if (now_ms - looked_at_ms_ < look_every_ms) return success();
+    looked_at_ms_ = now_ms;
     file_state now;
     if (uninterrupted([&] { return system_->state(path_.c_str(), now); }) != 0) {
         const auto why = system_code(errno);
         if (why != std::errc::no_such_file_or_directory)
             return failure(why, sentence(path_, "cannot be looked at", why));
-        found.changed =
-            "was taken away while it was being written; the trace goes on in a new file of that name";
+        found.changed = "was taken away while it was being written; the trace goes on in a new file of that "
+                        "name";
         close();
     } else if (now.device != known_.device || now.number != known_.number) {
-        found.changed =
-            "was replaced while it was being written; the trace goes on in the file that has its name now";
+        found.changed = "was replaced while it was being written; the trace goes on in the file that has its "
+                        "name now";
         close();
     } else if (now.is_regular && now.size != known_.size && !needs_probe_) {
         found.changed = "was changed by somebody else: " + std::to_string(known_.size) + " bytes became " +
@@ -105,11 +108,12 @@ result<void> append_file::probe() {
         const auto why = system_code(errno);
         return failure(why, sentence(path_, "cannot be looked at", why));
     }
+    looked_at_ms_ = system_->now_ms();
     is_torn_ = false;
     if (known_.is_regular && known_.size > 0) {
         char last = 0;
-        const auto got =
-            uninterrupted([&] { return system_->read_at(descriptor_, &last, 1, known_.size - 1); });
+        const auto got = uninterrupted(
+            [&] { return system_->read_at(descriptor_, &last, 1, known_.size - 1); });
         if (got < 0) {
             const auto why = system_code(errno);
             return failure(why, sentence(path_, "cannot be read", why));

@@ -25,6 +25,8 @@ public:
     append_file& operator=(const append_file&) = delete;
     ~append_file() { close(); }
 
+    static constexpr std::int64_t look_every_ms = 100;
+
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     /// Closes what is open; the next prepare() opens `path`.
@@ -61,6 +63,7 @@ private:
     bool needs_probe_ = true;
     bool is_torn_ = false;
     file_state known_; // as of the last probe or write
+    std::int64_t looked_at_ms_ = 0;
 };
 
 } // namespace thalweg::trace::detail

@@ -32,6 +32,9 @@ public:
     /// The file of that name now, which need not be the one that is open.
     virtual int state(const char* path, file_state& found);
     virtual int close(int descriptor);
+    /// Milliseconds of a clock that only goes forward; a few milliseconds coarse, so that reading it is
+    /// cheap.
+    virtual std::int64_t now_ms() noexcept;
 
     /// The real ones.
     static file_ops& system() noexcept;

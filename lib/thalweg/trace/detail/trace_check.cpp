@@ -16,8 +16,8 @@ std::string named(const message& m) {
 }
 
 bool is_user_input(const message& m) noexcept {
-    const bool is_plain =
-        m.kind() == kind::text || m.kind() == kind::image_url || m.kind() == kind::inline_data;
+    const bool is_plain = m.kind() == kind::text || m.kind() == kind::image_url ||
+                          m.kind() == kind::inline_data;
     return is_plain && m.role() == role::user;
 }
 
@@ -78,8 +78,8 @@ void trace_check::check_place(const message& m) {
     if (std::exchange(is_closed_, false)) {
         fault("R-ENG-75", {named(m), " behind the completed compaction, which closes the file"});
     }
-    const bool may_follow_an_end =
-        is_user_input(m) || is_fact(m.kind()) || m.kind() == kind::compaction_begin;
+    const bool may_follow_an_end = is_user_input(m) || is_fact(m.kind()) ||
+                                   m.kind() == kind::compaction_begin;
     if (may_follow_an_end) return;
     if (phase_ == phase::ended) fault("R-ENG-37", {named(m), " behind abort, which is the last of its run"});
     if (phase_ == phase::limit) fault("R-ENG-38", {named(m), " behind the notice at the turn limit"});
