@@ -8,19 +8,6 @@ namespace thalweg {
 
 namespace {
 
-std::string_view wire_name(stop_reason s) noexcept {
-    switch (s) {
-    case stop_reason::none:
-    case stop_reason::completed: return "completed";
-    case stop_reason::aborted: return "aborted";
-    case stop_reason::timeout: return "timeout";
-    case stop_reason::malformed: return "malformed";
-    case stop_reason::failed: return "failed";
-    case stop_reason::auth: return "auth";
-    }
-    return "failed";
-}
-
 /// The lines inside a text that is one whole block of ours, without their line end; empty optional if it is none.
 std::optional<std::string_view> inside_of_block(std::string_view text) {
     for (const std::string_view tag : {"turn_aborted", "turn_retried"}) {
@@ -62,7 +49,7 @@ void turn_block::add_attempt(std::span<const message> segments, std::span<const 
              "[/tool_call]");
     }
     for (const message& m : outputs) {
-        line("[tool_call_output id=\"" + m.tool_call_id().str() + "\" status=\"" + std::string(wire_name(m.stop())) +
+        line("[tool_call_output id=\"" + m.tool_call_id().str() + "\" status=\"" + std::string(to_string(m.stop())) +
              "\"]" + m.content().str() + "[/tool_call_output]");
     }
 }

@@ -150,6 +150,14 @@ stream<delta, model_outcome> scripted::play(scripted_answer script) {
     co_return model_outcome::completed(called ? finish::tool_use : finish::end);
 }
 
+scripted greeting_model() {
+    return scripted(answer()
+                        .text("Hello! ", "I am ", "a script ", "and not a model; ", "give me --base-url or a key ",
+                              "to talk to one.")
+                        .with_gap(milliseconds(40))
+                        .usage({.cache_read = 0, .cache_write = 8, .output = 22, .total = 30}));
+}
+
 scripted demo_model() {
     const milliseconds word{60};
     return scripted(

@@ -112,7 +112,10 @@ private:
 
 static_assert(is_provider<scripted>);
 
-/// The model of the demo: one run of three requests that shows what the stream guarantees.
+/// A model that answers one prompt with a greeting.
+[[nodiscard]] scripted greeting_model();
+
+/// The model of the demo: one run of two requests that shows what the stream guarantees.
 [[nodiscard]] scripted demo_model();
 
 } // namespace thalweg::providers
