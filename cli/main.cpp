@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     app.set_version_flag("--version", THALWEG_VERSION);
     app.footer("Exit status: 0 ok, 1 failure, 2 wrong usage, 3 credentials refused, 130 interrupted.\n"
-               "OPENAI_API_KEY holds the key for openai-chat; NO_COLOR turns colors off.");
+               "OPENAI_API_KEY and OPENAI_BASE_URL serve openai-chat; NO_COLOR turns colors off.");
     cli::run_arguments run;
     std::string file;
     add_run(app, run);

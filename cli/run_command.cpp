@@ -62,8 +62,11 @@ private:
 
 bool uses_openai(const run_arguments& given) {
     if (!given.provider.empty()) return given.provider == "openai-chat";
-    const char* key = std::getenv("OPENAI_API_KEY");
-    return !given.base_url.empty() || (key != nullptr && *key != '\0');
+    const auto is_set = [](const char* name) {
+        const char* value = std::getenv(name);
+        return value != nullptr && *value != '\0';
+    };
+    return !given.base_url.empty() || is_set("OPENAI_API_KEY") || is_set("OPENAI_BASE_URL");
 }
 
 /// The trace of a new session in the folder that was given.
@@ -138,7 +141,7 @@ task<int> perform(const run_arguments& given) {
     if (uses_openai(given)) {
         providers::openai_chat_options chat;
         chat.model = given.model;
-        if (!given.base_url.empty()) chat.base_url = given.base_url;
+        chat.base_url = given.base_url;
         providers::openai_chat provider(std::move(chat));
         status = co_await converse(given, std::move(provider), std::move(options));
     } else {

@@ -4,6 +4,8 @@
 
 #include <thalweg/protocol/json.hpp>
 
+#include <cstdlib>
+
 namespace thalweg::providers::detail {
 
 namespace {
@@ -119,6 +121,10 @@ bool is_openai(std::string_view base_url) {
 
 openai_chat_options resolved(openai_chat_options options) {
     constexpr std::size_t longest_at_openai = 64;
+    if (options.base_url.empty()) {
+        const char* given = std::getenv("OPENAI_BASE_URL");
+        options.base_url = given != nullptr && *given != '\0' ? given : "https://api.openai.com/v1";
+    }
     const bool openai = is_openai(options.base_url);
     auto& dialect = options.dialect;
     if (dialect.length == length_member::automatic)
