@@ -26,7 +26,7 @@ task<int> small(int n) {
     co_return n;
 }
 
-task<int> several(int n) {
+[[maybe_unused]] task<int> several(int n) {
     int sum = 0;
     for (int k = 0; k < n; ++k) {
         const int one = co_await small(1);

@@ -13,6 +13,8 @@
 #include <thalweg/async/sleep.hpp>
 #include <thalweg/testing/co_test_case.hpp>
 
+#include <asio/io_context.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -235,6 +237,29 @@ CO_TEST_CASE("a consumer that waits already hears of a remote producer attached 
     silent.finish();
     co_await work.join();
     REQUIRE(check.seen() == 10'000);
+}
+
+TEST_CASE("a batch from outside wakes the loop once") {
+    asio::io_context io;
+    loop on(io);
+    numbers point;
+    order_check check(1);
+    auto to = point.attach_remote({.budget = 0});
+    scope work(on.root_context());
+    work.spawn([](numbers& from, order_check& check) -> task<void> {
+        while (auto item = co_await from.next())
+            check.see(*item);
+    }(point, check));
+    for (int round = 0; round < 3; ++round) {
+        io.poll(); // the consumer waits
+        for (int n = 0; n < 500; ++n)
+            REQUIRE(to.try_send(numbered(0, round * 500 + n)));
+        REQUIRE(io.poll() == 2); // the wake-up, and the ready queue with the consumer
+        REQUIRE(check.seen() == (round + 1) * 500);
+    }
+    to.finish();
+    io.poll();
+    REQUIRE(work.empty());
 }
 
 CO_TEST_CASE("finishing the last remote producer wakes the consumer") {

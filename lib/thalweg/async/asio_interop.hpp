@@ -4,19 +4,27 @@
 
 // Both doors to Asio.
 //
-// Inside a task:      auto [failed, bytes] = ...   →  auto r = co_await socket.async_read_some(buffer,
-// use_task);
-//                     An operation that completes with (error_code) gives an error_code, with (error_code, T)
-//                     an asio_result<T>. A stop request cancels the operation (operation_aborted); destroying
-//                     the waiting coroutine cancels and abandons it.
-// From Asio programs: spawn(io.get_executor(), some_task(), token);   with any completion token.
-//                     Completes with (std::exception_ptr) or (std::exception_ptr, T); the token's
-//                     cancellation slot asks the task to stop.
+// Inside a task or stream, any operation becomes awaitable:
 //
-// Thread rule: the io_context is run by one thread at a time; both are called on it. Lifetime: buffers and
-// I/O objects outlive the operation, so do not destroy a coroutine between an operation and the turn of the
-// loop that reports its cancellation if the buffer lies in its frame: await the operation to its end, or keep
-// the buffer elsewhere.
+//     const auto got = co_await socket.async_read_some(buffer, use_task);
+//     if (got.failed) ...; else use(got.value);
+//
+// One that completes with (error_code) gives an error_code, one with (error_code, T) an asio_result<T>. A
+// stop request cancels the operation, which then reports operation_aborted; destroying the waiting coroutine
+// cancels and abandons it. Nothing is thrown. Name buffers and other arguments before the await.
+//
+// From an Asio program a task is started with any completion token:
+//
+//     spawn(io.get_executor(), some_task(), token);
+//
+// It completes with (std::exception_ptr) or (std::exception_ptr, T); the token's cancellation slot asks the
+// task to stop (cancel_reason::user).
+//
+// Thread rule: the io_context is run by one thread at a time; both are called on it, spawn() also before it
+// runs. Lifetime: buffers and I/O objects outlive the operation, so do not destroy a coroutine between an
+// operation and the turn of the loop that reports its cancellation if the buffer lies in its frame: await the
+// operation to its end, or keep the buffer elsewhere. Cost: one recycled allocation for each operation, since
+// handler and awaiter may each outlive the other.
 
 #include <thalweg/async/loop.hpp>
 #include <thalweg/async/scope.hpp>

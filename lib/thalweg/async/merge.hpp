@@ -10,18 +10,25 @@
 //     while (auto e = co_await point.next()) handle(*e);
 //
 // What holds (H-05, R-ENG-12, R-ENG-13): every item is delivered once; items of one producer keep their
-// order; between producers it is the order in which send() was called, across threads included (an item sent
-// because of another one comes after it); a producer that always has items waits for its budget like any
-// other and keeps nobody out; the stream ends when every producer has finished and nothing is left.
+// order; between producers it is the order in which the items went in, across threads included (an item sent
+// because of another one comes after it). An item goes in when send() is called, or, over budget, when the
+// send() that waits is let in; waiting ones are let in in turn. A producer that always has items waits for
+// its budget like any other and keeps nobody out. The stream ends when every producer has finished and
+// nothing is left.
 //
 // Back-pressure: each producer has its own budget of items that were sent and not yet taken. Beyond it send()
-// suspends; the consumer wakes it when half of the budget is free again. A budget of 0 is no bound: such a
-// producer only lets others run after each 64 items.
+// suspends until half of the budget is free again and the consumer has either taken all there is or the 64
+// items among which the freed ones lie. A place is free when the consumer comes back for the next item, so a
+// consumer that waits for its own producers outside of the merge waits in vain. A budget of 0 is no bound:
+// such a producer only lets others run after each 64 items (on other threads: not even that).
 //
-// Closing: close(), or destroying the merge, makes every send() give false from then on. A producer finishes
-// by finish() or by its destructor, so one that dies by an exception or with its coroutine ends cleanly.
+// Closing: close(), or destroying the merge, makes every send() give false from then on, also those that
+// wait; what a send() gave true for is still delivered after close(), and is destroyed with the merge. A
+// producer finishes by finish() or by its destructor, so one that dies by an exception or with its coroutine
+// ends cleanly.
 //
 // Thread rule: merge and local producers on one loop's thread; a remote producer on any one thread at a time.
+// The merge outlives a suspended next(), peek() or next_batch().
 // Cost: no allocation per item and no lock; segments of 64 items are recycled.
 
 #include <thalweg/async/detail/merge_core.hpp>
@@ -65,9 +72,10 @@ public:
         return made;
     }
 
-    /// The next item, moved out; empty once every producer has finished and nothing is left. One consumer at
-    /// a time. Suspends: while nothing is there. Cancel: a stop request does not end it, the end of the
-    /// producers does.
+    /// The next item, moved out; empty once every producer has finished and nothing is left, so at once while
+    /// none is attached. One consumer at a time. Suspends: while nothing is there, and for one turn of the
+    /// ready queue when the rest came from other threads. Cancel: a stop request does not end it, the end of
+    /// the producers does. May be destroyed while suspended; nothing is lost by that.
     [[nodiscard]] auto next() noexcept { return detail::merge_next_awaiter<T>(*core_); }
 
     /// The same in place, without a move: valid until the next call of next, peek or next_batch; nullptr at
@@ -89,8 +97,9 @@ private:
     detail::merge_ref<T> core_;
 };
 
-/// The sending end on the merge's own thread. Movable, not copyable; may outlive the merge. Not to be moved
-/// or destroyed while a send() of it is suspended, but with the coroutine that is.
+/// The sending end on the merge's own thread, for one coroutine at a time. Movable, not copyable; may outlive
+/// the merge. Not to be moved, finished or destroyed while a send() of it is suspended, but with the
+/// coroutine that is.
 template <class T>
 class merge<T>::producer {
 public:
@@ -106,8 +115,9 @@ public:
     ~producer() { finish(); }
 
     /// `co_await p.send(std::move(item))` gives true once the item is inside, false when the merge is closed
-    /// or gone (the item is left untouched then). Suspends: over budget only. The item is moved once,
-    /// straight into its place.
+    /// or gone (the item is left untouched then). Suspends: over budget only. Cancel: a stop request does not
+    /// end it, closing does. May be destroyed while suspended; the item has not been sent then. The item is
+    /// moved once, straight into its place.
     [[nodiscard]] auto send(T&& item) noexcept { return detail::merge_send_awaiter<T>(source_, item); }
     [[nodiscard]] auto send(const T& item) { return detail::merge_send_copy_awaiter<T>(source_, item); }
 

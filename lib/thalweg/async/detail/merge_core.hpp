@@ -227,9 +227,9 @@ public:
     /// Wakes a parked consumer if there is something to take or nothing more to wait for.
     void look() {
         if (parked_ == nullptr) return;
-        const bool go_on =
-            head_ != tail_ || ended() ||
-            (inbox_ != nullptr && (inbox_->has_items() || inbox_->arm(*parked_on_) || ended()));
+        const bool go_on = head_ != tail_ || ended() ||
+                           (inbox_ != nullptr &&
+                            (inbox_->has_items() || inbox_->arm(*parked_on_) || ended()));
         if (go_on) wake_consumer();
     }
     void wake_consumer() noexcept { parked_on_->schedule(*std::exchange(parked_, nullptr)); }
