@@ -127,7 +127,7 @@ std::vector<made_call> make_calls(std::mt19937& random) {
         return std::uniform_int_distribution<unsigned>(0, below - 1)(random);
     };
     static constexpr const char* arguments[] = {"{}", R"({"a":1})", R"({"a":"}{ \" \\"})",
-                                                R"({"å":[{"b":{}}]})",
+                                                R"({"\u00e5":[{"b":{}}]})",
                                                 "{\n \"long\": \"0123456789012345678901234567890\"\n}"};
     std::vector<made_call> list;
     for (unsigned i = 0, count = 1 + pick(4); i < count; ++i)

@@ -169,9 +169,9 @@ TEST_CASE("complete messages count where no deltas come") {
         message = R"({"choices":[{"index":0,"message":{"content":"a","tool_calls":[)"
                   R"({"id":"i","function":{"name":"n","arguments":"{}"}},)"
                   R"({"id":"i","function":{"name":"n","arguments":"{}"}}]},"finish_reason":"stop"}]})";
-    CHECK(transcript_of({message}) == "Ta|E|Ci,n|A{}|E|Ci,n|A{}|E|completed");
-    CHECK(chat_transcript().body(message).finish() == "Ta|E|Ci,n|A{}|E|Ci,n|A{}|E|completed");
-    CHECK(chat_transcript().stray(message).finish() == "Ta|E|Ci,n|A{}|E|Ci,n|A{}|E|completed");
+    CHECK(transcript_of({message}) == "Ta|Ci,n|A{}|E|Ci,n|A{}|E|completed");
+    CHECK(chat_transcript().body(message).finish() == "Ta|Ci,n|A{}|E|Ci,n|A{}|E|completed");
+    CHECK(chat_transcript().stray(message).finish() == "Ta|Ci,n|A{}|E|Ci,n|A{}|E|completed");
     CHECK(transcript_of({chunk(R"("content":"b")"), message}) == "Tb|E|completed");
     CHECK(chat_transcript().body(R"({"choices":[{"message":{"content":"a"}}]})").finish() ==
           "Ta|E|completed");

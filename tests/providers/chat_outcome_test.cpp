@@ -94,6 +94,13 @@ TEST_CASE("messages hold the chain of causes and no key") {
     }
 }
 
+TEST_CASE("the usage of a failed request is kept beside its message (D-03)") {
+    const auto outcome = of_event(R"({"error":{"message":"why","code":500},"usage":{"total_tokens":3}})");
+    REQUIRE(outcome.usage());
+    CHECK(outcome.usage()->total == 3);
+    CHECK_THAT(outcome.message(), Catch::EndsWith("status 500, why"));
+}
+
 TEST_CASE("only what can never succeed is permanent") {
     CHECK(of_http(404, error_body(R"("code":"model_not_found")")).is_permanent());
     CHECK(of_http(500, "", {{"x-should-retry", "false"}}).is_permanent());
