@@ -29,8 +29,8 @@ http_reply typed(std::string type, std::string text, int status = 200) {
 task<whole_events> events_of(http_reply reply, sse_limits limits = {}) {
     const http_server server(std::move(reply));
     const context here = co_await this_coroutine();
-    whole_events answer =
-        co_await fetch_events(http::client::of(here.loop()), post(server.url("/v1")), limits);
+    whole_events answer = co_await fetch_events(http::client::of(here.loop()), post(server.url("/v1")),
+                                                limits);
     co_return answer;
 }
 
@@ -107,8 +107,8 @@ CO_TEST_CASE("an error status without a body is an http error") {
 }
 
 CO_TEST_CASE("a whole JSON answer in place of a stream comes in the outcome") {
-    const whole_events answer =
-        co_await events_of(typed("application/json; charset=utf-8", " {\"choices\":[]}"));
+    const whole_events answer = co_await events_of(
+        typed("application/json; charset=utf-8", " {\"choices\":[]}"));
     CHECK(answer.data.empty());
     CHECK(answer.outcome.kind == outcome_kind::ok);
     CHECK(answer.outcome.body == " {\"choices\":[]}");
@@ -129,8 +129,8 @@ CO_TEST_CASE("a wrong label of a stream is forgiven") {
 }
 
 CO_TEST_CASE("a page of a proxy is malformed and its beginning is kept") {
-    const whole_events answer =
-        co_await events_of(typed("text/html", "<html>data: x\n\n" + std::string(5000, ' ')));
+    const whole_events answer = co_await events_of(
+        typed("text/html", "<html>data: x\n\n" + std::string(5000, ' ')));
     CHECK(answer.data.empty());
     CHECK(answer.outcome.kind == outcome_kind::malformed);
     CHECK(contains(answer.outcome.message, "the answer is text/html, not an event stream"));
@@ -165,8 +165,8 @@ CO_TEST_CASE("a stream that ends inside an event says so, and how depends on the
 }
 
 CO_TEST_CASE("bare JSON between the events comes in the outcome") {
-    const whole_events answer =
-        co_await events_of(typed("text/event-stream", "data: a\n\n{\"error\":{\"code\":500}}\n"));
+    const whole_events answer = co_await events_of(
+        typed("text/event-stream", "data: a\n\n{\"error\":{\"code\":500}}\n"));
     CHECK(answer.data == std::vector<std::string>{"a"});
     CHECK(answer.outcome.stray == "{\"error\":{\"code\":500}}\n");
 }

@@ -85,8 +85,8 @@ CO_TEST_CASE("a refused connection says so with the chain of causes") {
 
 CO_TEST_CASE("a name without an address is a transport failure") {
     const context here = co_await this_coroutine();
-    const whole_answer answer =
-        co_await fetch(http::client::of(here.loop()), get("http://nowhere.invalid/v1"));
+    const whole_answer answer = co_await fetch(http::client::of(here.loop()),
+                                               get("http://nowhere.invalid/v1"));
     CHECK(answer.outcome.kind == outcome_kind::transport);
     CHECK(contains(answer.outcome.message, "nowhere.invalid"));
     CHECK(contains(answer.outcome.message, "curl 6"));
@@ -204,8 +204,8 @@ CO_TEST_CASE("the limit of the connection covers a server that does not answer t
 CO_TEST_CASE("TLS that the server does not speak is a transport failure") {
     const http_server plain(http_reply{});
     const context here = co_await this_coroutine();
-    const whole_answer answer =
-        co_await fetch(http::client::of(here.loop()), get("https" + plain.url().substr(4)));
+    const whole_answer answer = co_await fetch(http::client::of(here.loop()),
+                                               get("https" + plain.url().substr(4)));
     CHECK(answer.outcome.kind == outcome_kind::transport);
     CHECK(contains(answer.outcome.message, "curl 35"));
 }

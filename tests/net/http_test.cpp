@@ -167,9 +167,9 @@ CO_TEST_CASE("a redirect is not followed and names its target without the query"
 
 CO_TEST_CASE("interim answers and trailers are not taken for the answer") {
     http_reply reply;
-    reply.raw_head =
-        "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\nX-Folded: a\r\n b\r\n\r\n";
+    reply.raw_head = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\nX-Folded: a\r\n "
+                     "b\r\n\r\n";
     reply.framing = http_framing::until_close;
     reply.pieces = {"1\r\nx\r\n0\r\nT: late\r\n\r\n"};
     const http_server server(reply);

@@ -34,8 +34,8 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 
 TEST_CASE("equivalent encodings of one stream give the same events in every split") {
     const std::string expected = "[{\"a\":1}][note|two\nlines][\xC3\xA9\xF0\x9F\x98\x80]";
-    const std::string base =
-        "data: {\"a\":1}\n\nevent: note\ndata: two\ndata: lines\n\ndata: \xC3\xA9\xF0\x9F\x98\x80\n\n";
+    const std::string
+        base = "data: {\"a\":1}\n\nevent: note\ndata: two\ndata: lines\n\ndata: \xC3\xA9\xF0\x9F\x98\x80\n\n";
     check_all_splits(base, expected);
     check_all_splits(replace_all(base, "\n", "\r\n"), expected);
     check_all_splits(replace_all(base, "\n", "\r"), expected);

@@ -42,8 +42,8 @@ body_kind kind_of(const response_head& head, std::string_view first_bytes) {
     const auto type = media_type(head);
     if (same_name(type, "application/json")) {
         const auto at = first_bytes.find_first_not_of(" \t\r\n");
-        const bool is_json =
-            at != std::string_view::npos && (first_bytes[at] == '{' || first_bytes[at] == '[');
+        const bool is_json = at != std::string_view::npos &&
+                             (first_bytes[at] == '{' || first_bytes[at] == '[');
         return is_json ? body_kind::json : body_kind::events;
     }
     for (const auto* known :
@@ -88,8 +88,8 @@ public:
         } else if (kind_ == body_kind::foreign && (!ended_ || outcome_.kind == outcome_kind::ok)) {
             complain("the answer is " + std::string(media_type(*head_)) + ", not an event stream");
         } else if (!ended_ && kind_ == body_kind::error) {
-            outcome_.message =
-                std::string(exchange_->label()) + ": HTTP status " + std::to_string(head_->status);
+            outcome_.message = std::string(exchange_->label()) + ": HTTP status " +
+                               std::to_string(head_->status);
         } else if (!ended_) {
             complain("the answer exceeds " + std::to_string(limits_.event) + " bytes");
         }

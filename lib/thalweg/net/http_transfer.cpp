@@ -116,10 +116,8 @@ void transfer::set_up_method() {
 
 void transfer::set_up_headers() {
     const auto add = [this](const std::string& line) {
-        curl_slist* longer = curl_slist_append(header_list_.get(), line.c_str());
-        if (longer == nullptr) return;
-        static_cast<void>(header_list_.release());
-        header_list_.reset(longer);
+        curl_slist* first = curl_slist_append(header_list_.get(), line.c_str());
+        if (!header_list_) header_list_.reset(first);
     };
     bool names_agent = false;
     for (const auto& each : request_.headers) {

@@ -259,8 +259,8 @@ void sse_parser::fail_line_too_long() {
 }
 
 void sse_parser::fail_event_too_big() {
-    error_ =
-        "the event stream has an event with more than " + std::to_string(limits_.event) + " bytes of data";
+    error_ = "the event stream has an event with more than " + std::to_string(limits_.event) +
+             " bytes of data";
 }
 
 } // namespace thalweg
