@@ -272,7 +272,6 @@ TEST_CASE("unreadable lines are faults with line and offset, a torn tail is a no
 TEST_CASE("a saved stream is recognized and asked for the rules of a stream") {
     auto run = sample_run();
     run.erase(run.begin() + 6); // the child's message
-    struct token_usage counts;
     run.insert(run.end(), {begin(), usage(8, 1), ended()});
     auto report = check_bytes(all_lines(run));
     REQUIRE(report.is_stream);

@@ -52,8 +52,7 @@ public:
             made.rule = "R-TRC-20";
             made.text = "the last record is cut short: " + made.text;
         } else if (why.code() == errc::malformed || why.code() == errc::too_long) {
-            made.text = "no record, skipped: " + made.text + " (the line begins at byte " +
-                        std::to_string(e.offset) + " of the file)";
+            made.text = "no record, skipped: " + made.text;
         }
         keep(std::move(made));
     }

@@ -50,8 +50,9 @@ public:
     /// (R-TRC-12); `messages` need not outlive the call. A record without time gets that of the write.
     ///
     /// Errors: what the system says about the file, which the sentence names with the number of records that
-    /// are missing; errc::short_write. errc::changed is a warning: all records are written, but not where the
-    /// earlier ones are, or there is something between.
+    /// are missing; errc::short_write. errc::changed is a warning: the records of this call are written, but
+    /// somebody took away or changed what was there before. That is noticed with the first write that comes a
+    /// tenth of a second later.
     [[nodiscard]] task<result<void>> write(std::span<const message> messages) override;
 
     void rotate() override;

@@ -104,18 +104,18 @@ std::optional<reader::state::line> reader::state::skip_long_line() {
 }
 
 entry reader::state::read(const line& from) const {
+    const auto unreadable = [&](errc why, std::string sentence) {
+        sentence += " (the line begins at byte " + std::to_string(from.offset) + " of the file)";
+        return entry{
+            .line = from.number, .offset = from.offset, .content = failure(why, std::move(sentence))};
+    };
     if (from.length > limit) {
-        return {.line = from.number,
-                .offset = from.offset,
-                .content = failure(errc::too_long, "a line of " + std::to_string(from.length) +
-                                                       " bytes, which is longer than " +
-                                                       std::to_string(limit) + "; skipped")};
+        return unreadable(errc::too_long, "a line of " + std::to_string(from.length) +
+                                              " bytes, which is more than " + std::to_string(limit));
     }
     auto parsed = parse_message(from.text);
-    if (parsed) return {.line = from.number, .offset = from.offset, .content = std::move(parsed)};
-    return {.line = from.number,
-            .offset = from.offset,
-            .content = failure(errc::malformed, parsed.error().message())};
+    if (!parsed) return unreadable(errc::malformed, parsed.error().message());
+    return {.line = from.number, .offset = from.offset, .content = std::move(parsed)};
 }
 
 reader::reader(std::unique_ptr<detail::byte_source> source, std::size_t limit)

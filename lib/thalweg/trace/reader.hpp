@@ -32,8 +32,8 @@ struct entry {
     std::size_t line = 0;     ///< from 1, blank lines counted; 0 where reading itself failed
     std::uint64_t offset = 0; ///< of the line's first byte in the file
     /// The record. Or why there is none: errc::malformed, errc::torn_tail, errc::too_long; or what the system
-    /// says about a read that failed, which is the last entry then. The sentence says what was expected, and
-    /// at which byte of the line.
+    /// says about a read that failed, which is the last entry then. The sentence says what was expected at
+    /// which byte of the line, and where the line begins.
     result<message> content;
 };
 
