@@ -197,8 +197,11 @@ void loop::request_drain() noexcept {
 void loop::drain() noexcept {
     begin_turn();
     for (int left = resumes_per_drain; left > 0 && ready_.next != &ready_; --left) {
-        detail::ready_node* first = ready_.next;
-        first->unlink();
+        detail::ready_node* const first = ready_.next;
+        detail::ready_node* const second = first->next;
+        ready_.next = second;
+        second->previous = &ready_;
+        first->next = nullptr; // not linked any more
         first->handle.resume();
     }
     draining_ = false;

@@ -112,11 +112,24 @@ public:
 
     /// Puts a suspended coroutine at the end of the ready queue; nothing if it is in it already.
     void schedule(detail::ready_node& node) noexcept {
-        if (node.is_linked()) return;
+        if (!node.is_linked()) schedule_running(node);
+    }
+    /// The same for a coroutine that is certainly not in it, because it has been running until now.
+    void schedule_running(detail::ready_node& node) noexcept {
+        detail::ready_node* const last = ready_.previous;
         node.next = &ready_;
-        node.previous = ready_.previous;
-        ready_.previous->next = &node;
+        node.previous = last;
+        last->next = &node;
         ready_.previous = &node;
+        if (!draining_) request_drain();
+    }
+    /// Puts a suspended coroutine at the front of the ready queue, also if it is in it already.
+    void schedule_next(detail::ready_node& node) noexcept {
+        node.unlink();
+        node.previous = &ready_;
+        node.next = ready_.next;
+        ready_.next->previous = &node;
+        ready_.next = &node;
         if (!draining_) request_drain();
     }
     /// Queues `timer.wakes` when `deadline` comes.

@@ -29,7 +29,9 @@
 //
 // Thread rule: merge and local producers on one loop's thread; a remote producer on any one thread at a time.
 // The merge outlives a suspended next(), peek() or next_batch().
-// Cost: no allocation per item and no lock; segments of 64 items are recycled.
+// Cost: no allocation per item and no lock; segments of 64 items are recycled. A consumer that was woken runs
+// after what is ready already, and drains what all of it has sent; but once a segment is full it runs next,
+// so that a long queue does not leave the cache.
 
 #include <thalweg/async/detail/merge_core.hpp>
 #include <thalweg/async/detail/remote_inbox.hpp>
@@ -118,8 +120,15 @@ public:
     /// or gone (the item is left untouched then). Suspends: over budget only. Cancel: a stop request does not
     /// end it, closing does. May be destroyed while suspended; the item has not been sent then. The item is
     /// moved once, straight into its place.
-    [[nodiscard]] auto send(T&& item) noexcept { return detail::merge_send_awaiter<T>(source_, item); }
-    [[nodiscard]] auto send(const T& item) { return detail::merge_send_copy_awaiter<T>(source_, item); }
+    [[nodiscard]] auto send(T&& item) { return detail::merge_send_awaiter<T>(source_, item); }
+    [[nodiscard]] auto send(const T& item) { return detail::merge_emplace_awaiter<T>(source_, item); }
+
+    /// The same for an item that is made from `args`, straight in its place: while there is budget it is
+    /// never moved at all. The cheapest way; what `args` refer to lives until the call is over.
+    template <class... Args>
+    [[nodiscard, gnu::always_inline]] inline auto emplace(Args&&... args) {
+        return detail::merge_emplace_awaiter<T>(source_, std::forward<Args>(args)...);
+    }
 
     /// Puts an item in at once, whatever the budget: for the few that must not wait behind data (a request's
     /// last two messages). False when closed.

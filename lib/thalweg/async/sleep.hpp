@@ -103,7 +103,7 @@ public:
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-        self.promise().ctx->loop().schedule(self.promise().ready);
+        self.promise().ctx->loop().schedule_running(self.promise().ready);
     }
     void await_resume() const noexcept {}
 };

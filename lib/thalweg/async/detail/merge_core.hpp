@@ -69,23 +69,26 @@ struct merge_segment {
 /// One local producer. Owned by its handle; linked in the core so that close() reaches it.
 template <class T>
 struct merge_source {
-    /// Sends if there is credit in the current block.
-    [[nodiscard]] bool try_push(T& item) {
-        if (credit != 0) [[likely]] {
-            --credit;
-            core->push(std::move(item));
+    /// Takes one item off the current block, which a closed merge has taken away.
+    [[nodiscard]] bool spend() noexcept {
+        if (--credit >= 0) [[likely]]
             return true;
-        }
+        credit = 0;
         return false;
+    }
+    [[nodiscard]] bool try_push(T& item) {
+        if (!spend()) return false;
+        core->emplace(std::move(item));
+        return true;
     }
     bool post(T&& item) {
         if (core->is_closed()) return false;
-        core->push(std::move(item));
+        core->emplace(std::move(item));
         return true;
     }
 
     merge_core<T>* core = nullptr;
-    std::size_t credit = 0;                      // items left in the current block
+    std::ptrdiff_t credit = 0;                   // items left in the current block
     std::size_t budget = 0;                      // 0 = unbounded
     std::size_t block = 0;                       // size of the current block
     std::uint64_t block_end = 0;                 // position behind the current block's last item
@@ -104,7 +107,7 @@ public:
     using source = merge_source<T>;
 
     merge_core() : head_segment_(new segment), tail_segment_(head_segment_) {
-        head_ = tail_ = head_segment_->begin();
+        head_ = lent_ = seen_ = tail_ = tail_limit_ = head_segment_->begin();
         tail_end_ = head_end_ = head_segment_->end();
     }
     merge_core(const merge_core&) = delete;
@@ -165,63 +168,79 @@ public:
 
     void give_turn_credit(source& s) noexcept { s.credit = merge_segment_items; }
 
-    void push(T&& item) {
-        if (inbox_ != nullptr) [[unlikely]]
-            splice();
-        place(std::move(item));
-        if (parked_ != nullptr) wake_consumer();
+    /// One comparison stands for all that a push seldom has to look at.
+    template <class... Args>
+    [[gnu::always_inline]] inline void emplace(Args&&... args) {
+        if (tail_ == tail_limit_) [[unlikely]] {
+            emplace_at_limit(std::forward<Args>(args)...);
+        } else {
+            ::new (static_cast<void*>(tail_)) T(std::forward<Args>(args)...);
+            ++tail_;
+        }
     }
 
     // Consumer
     // ----------------------------------------------------------------------------------------------------
 
-    /// Something to take that is in the queue already? Gives back what was taken before, segments included.
-    [[nodiscard]] bool available_here() noexcept {
-        if (head_ != tail_) [[likely]] {
-            if (head_ != head_end_) [[likely]]
-                return true;
-            leave_segment();
-            return true;
+    /// Takes back what was handed out before, and hands out the next item in place; nullptr if a closer look
+    /// is needed.
+    [[nodiscard, gnu::always_inline]] inline T* take() noexcept {
+        T* const gone = head_;
+        T* const next = lent_;
+        if (gone != next) {
+            head_ = gone + 1; // first, because a destructor may come back to this merge
+            gone->~T();
+            if (gone + 1 != next) [[unlikely]]
+                take_back();
         }
-        start_anew();
-        return false;
+        if (next == seen_) [[unlikely]]
+            return nullptr;
+        lent_ = next + 1;
+        return next;
+    }
+    /// The closer look, after a take() that gave nothing. Leaves segments that are used up.
+    [[nodiscard]] T* take_here() noexcept {
+        if (head_segment_ != tail_segment_) {
+            if (head_ == head_end_) leave_segment();
+        } else if (head_ == tail_) {
+            start_anew();
+            return nullptr;
+        }
+        seen_ = head_segment_ == tail_segment_ ? tail_ : head_end_;
+        lent_ = head_ + 1;
+        return head_;
     }
     /// The same after a look at what other threads have brought. Once per turn of the consumer only, or they
     /// could keep it from ever letting others run.
-    [[nodiscard]] bool available() {
-        if (available_here()) return true;
-        if (inbox_ != nullptr) splice();
-        return head_ != tail_;
+    [[nodiscard]] T* take_anywhere() {
+        if (T* const item = take_here()) return item;
+        if (inbox_ == nullptr) return nullptr;
+        splice();
+        return head_ != tail_ ? take_here() : nullptr;
     }
-    [[nodiscard]] T& front() noexcept { return *head_; }
-    void pop() noexcept {
-        head_->~T();
-        ++head_;
+    /// Hands out, behind `first`, which was just taken, all that lies in one piece with it.
+    [[nodiscard]] std::span<T> take_rest(T* first) noexcept {
+        lent_ = seen_ = head_segment_ == tail_segment_ ? tail_ : head_end_;
+        return {first, static_cast<std::size_t>(lent_ - first)};
     }
-    [[nodiscard]] std::span<T> contiguous() noexcept {
-        T* last = head_segment_ == tail_segment_ ? tail_ : head_end_;
-        return {head_, static_cast<std::size_t>(last - head_)};
-    }
-    void pop(std::size_t count) noexcept {
-        for (; count > 0; --count)
-            pop();
-    }
-    /// Items handed out in place and not yet given back.
-    std::size_t lent = 0;
 
     [[nodiscard]] bool ended() const noexcept {
         if (live_ != 0 && !closed_) return false;
         if (inbox_ == nullptr) return true;
         return closed_ ? inbox_->is_drained() : inbox_->producers() == 0 && !inbox_->has_items();
     }
+    /// Only right after take_here() gave nothing and ended() was false.
     void park(ready_node& consumer, loop& on) {
-        parked_ = &consumer;
+        tail_limit_ = tail_; // the next push is to wake it
+        parked_ = suspended_ = &consumer;
         parked_on_ = &on;
-        look();
+        if (inbox_ != nullptr) [[unlikely]]
+            look();
     }
-    void unpark(const ready_node& consumer) noexcept {
-        if (parked_ == &consumer) parked_ = nullptr;
-        if (inbox_ != nullptr) inbox_->disarm();
+    void unpark() noexcept {
+        parked_ = suspended_ = nullptr;
+        if (inbox_ != nullptr) [[unlikely]]
+            inbox_->disarm();
     }
 
     /// Wakes a parked consumer if there is something to take or nothing more to wait for.
@@ -241,6 +260,7 @@ public:
         if (inbox_ == nullptr) {
             inbox_owner_ = std::make_shared<remote_inbox<T>>([this] { look(); });
             inbox_ = inbox_owner_.get();
+            tail_limit_ = tail_; // from now on each push looks into it first
             if (closed_) inbox_->close();
         }
         return inbox_owner_;
@@ -266,8 +286,7 @@ public:
         assert(parked_ == nullptr && "a merge outlives who waits in its next()");
         close();
         if (inbox_ != nullptr) inbox_->forget_consumer();
-        while (available_here())
-            pop(); // now, not with the last producer: an item may own one
+        while (take() != nullptr || take_here() != nullptr) {} // now: an item may own the last producer
     }
     void release() noexcept {
         if (--references_ == 0) delete this;
@@ -291,7 +310,7 @@ private:
         s.earlier_end = s.block_end;
         s.earlier_segment = s.block_segment;
         s.block = size;
-        s.credit = size;
+        s.credit = static_cast<std::ptrdiff_t>(size);
         s.block_segment = nullptr;
     }
     /// The block of `s` is used up; its last item is the last one that `s` pushed, which lies at or before
@@ -302,6 +321,21 @@ private:
         s.block_segment = tail_segment_;
     }
 
+    /// A push with the tail at its limit: at the end of the segment, before a consumer that sleeps, or always
+    /// when other threads may have sent something before it. A constructor that throws leaves everything as
+    /// it was.
+    template <class... Args>
+    [[gnu::noinline]] void emplace_at_limit(Args&&... args) {
+        if (inbox_ != nullptr) splice();
+        if (tail_ == tail_end_) {
+            add_segment();
+            if (parked_ == nullptr && suspended_ != nullptr) parked_on_->schedule_next(*suspended_);
+        }
+        ::new (static_cast<void*>(tail_)) T(std::forward<Args>(args)...);
+        ++tail_;
+        tail_limit_ = inbox_ != nullptr ? tail_ : tail_end_;
+        if (parked_ != nullptr) wake_consumer();
+    }
     void place(T&& item) {
         if (tail_ == tail_end_) [[unlikely]]
             add_segment();
@@ -329,7 +363,7 @@ private:
     void leave_segment() noexcept {
         segment* done = head_segment_;
         head_segment_ = done->next;
-        head_ = head_segment_->begin();
+        head_ = lent_ = head_segment_->begin();
         head_end_ = head_segment_->end();
         settle(*done);
         if (spares_ < merge_segments_kept) {
@@ -340,11 +374,18 @@ private:
         }
     }
 
+    [[gnu::noinline]] void take_back() noexcept {
+        while (head_ != lent_) {
+            T* const gone = head_++;
+            gone->~T();
+        }
+    }
+
     /// The queue is empty: start the segment anew, so that a slow stream stays in the same cache lines.
     void start_anew() noexcept {
         if (head_ != head_segment_->begin()) {
             head_segment_->base += static_cast<std::uint64_t>(head_ - head_segment_->begin());
-            head_ = tail_ = head_segment_->begin();
+            head_ = lent_ = seen_ = tail_ = tail_limit_ = head_segment_->begin();
         }
         settle(*head_segment_);
     }
@@ -368,14 +409,19 @@ private:
             place(std::move(item));
             tail_segment_->remote_through = ticket + 1;
         });
+        tail_limit_ = tail_;
     }
 
-    T* head_ = nullptr;     // next to take
-    T* head_end_ = nullptr; // end of the head segment
-    T* tail_ = nullptr;     // next to fill
-    T* tail_end_ = nullptr;
+    T* head_ = nullptr;       // items before this one are given back
+    T* lent_ = nullptr;       // items before this one are taken: in the hands of the consumer, or given back
+    T* seen_ = nullptr;       // the consumer need not look at anything else before it gets here
+    T* tail_ = nullptr;       // next to fill
+    T* tail_limit_ = nullptr; // not before tail_; a push that finds the tail here has to look around
+    T* tail_end_ = nullptr;   // end of the tail segment
+    T* head_end_ = nullptr;   // end of the head segment
     remote_inbox<T>* inbox_ = nullptr;
-    ready_node* parked_ = nullptr; // the consumer, while it waits
+    ready_node* parked_ = nullptr;    // the consumer, while it waits and has not been woken
+    ready_node* suspended_ = nullptr; // the consumer, from when it waits until it runs again
     loop* parked_on_ = nullptr;
     std::size_t live_ = 0;
     bool closed_ = false;
@@ -405,118 +451,173 @@ private:
 // Awaiters
 // -----------------------------------------------------------------------------------------------------------
 
+/// What the ways of sending have in common. The usual case, there is credit, is settled by the constructor of
+/// the derived class before anything is awaited, and then nothing but `state_` is set.
 template <class T>
-class merge_send_awaiter {
+class merge_push_awaiter {
 public:
-    merge_send_awaiter(merge_source<T>* source, T& item) noexcept : source_(source), item_(&item) {}
-    merge_send_awaiter(const merge_send_awaiter&) = delete;
-    ~merge_send_awaiter() {
-        if (waiting_) source_->waiter.unlink();
-    }
+    merge_push_awaiter(const merge_push_awaiter&) = delete;
 
-    [[nodiscard]] bool await_ready() {
-        if (source_ == nullptr) return true;
-        sent_ = source_->try_push(*item_);
-        if (sent_) [[likely]]
-            return true;
-        return ready_after_refill();
+    [[nodiscard, gnu::always_inline]] inline bool await_ready() {
+        return state_ == state::sent_at_once || send_without_waiting();
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) {
+        suspend(self.promise().ready, self.promise().ctx->loop());
+    }
+    [[gnu::always_inline]] inline bool await_resume() {
+        return state_ == state::sent_at_once || sent_in_the_end();
+    }
+
+protected:
+    merge_push_awaiter() = default;
+    [[gnu::always_inline]] inline ~merge_push_awaiter() {
+        if (state_ == state::waiting) [[unlikely]]
+            source_->waiter.unlink();
+    }
+    [[nodiscard]] static bool has_credit(merge_source<T>* source) noexcept {
+        return source != nullptr && source->spend();
+    }
+    void sent_at_once() noexcept { state_ = state::sent_at_once; }
+    [[nodiscard]] bool was_sent_at_once() const noexcept { return state_ == state::sent_at_once; }
+    /// `item` stays where it is until this awaiter is gone.
+    void send_later(merge_source<T>* source, T& item) noexcept {
+        state_ = state::refused;
+        source_ = source;
+        item_ = &item;
+    }
+
+private:
+    enum class state : unsigned char { sent_at_once, sent, refused, waiting };
+
+    [[gnu::noinline]] bool send_without_waiting() {
+        if (source_ == nullptr || source_->core->is_closed()) return true;
+        if (!source_->core->refill(*source_)) return false;
+        static_cast<void>(source_->try_push(*item_));
+        state_ = state::sent;
+        return true;
+    }
+    [[gnu::noinline]] void suspend(ready_node& ready, loop& on) noexcept {
         merge_waiter& waiter = source_->waiter;
-        waiter.ready = &self.promise().ready;
-        waiter.on = &self.promise().ctx->loop();
-        waiting_ = true;
+        waiter.ready = &ready;
+        waiter.on = &on;
+        state_ = state::waiting;
         if (source_->budget == 0) {
             source_->core->give_turn_credit(*source_);
-            waiter.on->schedule(*waiter.ready);
+            on.schedule(ready);
         } else {
             source_->core->wait(*source_);
         }
     }
-    bool await_resume() {
-        if (!waiting_) return sent_;
-        waiting_ = false;
+    [[gnu::noinline]] bool sent_in_the_end() {
+        if (state_ != state::waiting) return state_ == state::sent;
+        state_ = state::refused;
         if (source_->core->is_closed()) return false;
         // Woken: the block waited for is consumed, so there is credit or a new block can be opened.
         if (source_->credit == 0) static_cast<void>(source_->core->refill(*source_));
         return source_->try_push(*item_);
     }
 
-private:
-    bool ready_after_refill() {
-        if (source_->core->is_closed()) return true;
-        if (!source_->core->refill(*source_)) return false;
-        sent_ = source_->try_push(*item_);
-        return true;
-    }
-
-    merge_source<T>* source_;
+    merge_source<T>* source_; // these two are set only if there was no credit at first
     T* item_;
-    bool sent_ = false;
-    bool waiting_ = false;
+    state state_;
 };
 
-/// send() of something that is not to be moved from.
+/// Moves an item of the caller's.
 template <class T>
-class merge_send_copy_awaiter {
+class merge_send_awaiter : public merge_push_awaiter<T> {
 public:
-    merge_send_copy_awaiter(merge_source<T>* source, const T& item) : copy_(item), send_(source, copy_) {}
-    merge_send_copy_awaiter(const merge_send_copy_awaiter&) = delete;
-
-    [[nodiscard]] bool await_ready() { return send_.await_ready(); }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> self) {
-        send_.await_suspend(self);
+    [[gnu::always_inline]] inline merge_send_awaiter(merge_source<T>* source, T& item) {
+        if (this->has_credit(source)) [[likely]] {
+            source->core->emplace(std::move(item));
+            this->sent_at_once();
+        } else {
+            this->send_later(source, item);
+        }
     }
-    bool await_resume() { return send_.await_resume(); }
+};
+
+/// Makes the item in its place, or keeps it until there is one.
+template <class T>
+class merge_emplace_awaiter : public merge_push_awaiter<T> {
+public:
+    template <class... Args>
+    [[gnu::always_inline]] inline explicit merge_emplace_awaiter(merge_source<T>* source, Args&&... args) {
+        if (this->has_credit(source)) [[likely]] {
+            source->core->emplace(std::forward<Args>(args)...);
+            this->sent_at_once();
+        } else {
+            ::new (static_cast<void*>(kept_)) T(std::forward<Args>(args)...);
+            this->send_later(source, kept());
+        }
+    }
+    [[gnu::always_inline]] inline ~merge_emplace_awaiter() {
+        if (!this->was_sent_at_once()) [[unlikely]]
+            kept().~T();
+    }
 
 private:
-    T copy_;
-    merge_send_awaiter<T> send_;
+    [[nodiscard]] T& kept() noexcept { return *std::launder(reinterpret_cast<T*>(kept_)); }
+
+    alignas(T) unsigned char kept_[sizeof(T)];
 };
 
+/// What the three ways of taking have in common. The usual case, something is there, is settled in the
+/// constructor, and then nothing but `item_` is set.
 template <class T>
 class merge_take_awaiter {
 public:
-    explicit merge_take_awaiter(merge_core<T>& core) noexcept : core_(core) {}
+    [[gnu::always_inline]] inline explicit merge_take_awaiter(merge_core<T>& core) : item_(core.take()) {
+        if (item_ != nullptr) [[likely]]
+            return;
+        core_ = &core;
+        waiting_ = false;
+    }
     merge_take_awaiter(const merge_take_awaiter&) = delete;
-    ~merge_take_awaiter() {
-        if (parked_ != nullptr) core_.unpark(*parked_);
+    [[gnu::always_inline]] inline ~merge_take_awaiter() {
+        if (item_ == nullptr && waiting_) [[unlikely]]
+            core_->unpark();
     }
 
-    [[nodiscard]] bool await_ready() {
-        give_back();
-        return core_.available_here() || core_.ended();
+    [[nodiscard, gnu::always_inline]] inline bool await_ready() {
+        return item_ != nullptr || found_or_ended();
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) {
-        parked_ = &self.promise().ready;
-        core_.park(*parked_, self.promise().ctx->loop());
+        waiting_ = true;
+        core_->park(self.promise().ready, self.promise().ctx->loop());
     }
 
 protected:
-    [[nodiscard]] bool has_item() {
-        if (parked_ != nullptr) core_.unpark(*std::exchange(parked_, nullptr));
-        return core_.available();
-    }
-    void give_back() noexcept {
-        if (core_.lent != 0) core_.pop(std::exchange(core_.lent, 0));
+    /// The item, or nullptr at the end.
+    [[nodiscard, gnu::always_inline]] inline T* taken() {
+        return item_ != nullptr ? item_ : taken_in_the_end();
     }
 
-    merge_core<T>& core_;
-    ready_node* parked_ = nullptr;
+private:
+    [[nodiscard, gnu::noinline]] bool found_or_ended() {
+        item_ = core_->take_here();
+        return item_ != nullptr || core_->ended();
+    }
+    [[nodiscard, gnu::noinline]] T* taken_in_the_end() {
+        if (!std::exchange(waiting_, false)) return nullptr;
+        core_->unpark();
+        return item_ = core_->take_anywhere();
+    }
+
+    T* item_;
+    merge_core<T>* core_; // these two are set only if there was nothing at first
+    bool waiting_;
 };
 
 template <class T>
 class merge_next_awaiter : public merge_take_awaiter<T> {
 public:
     using merge_take_awaiter<T>::merge_take_awaiter;
-    [[nodiscard]] std::optional<T> await_resume() {
-        if (!this->has_item()) return std::nullopt;
-        std::optional<T> taken(std::move(this->core_.front()));
-        this->core_.pop();
-        return taken;
+    [[nodiscard, gnu::always_inline]] inline std::optional<T> await_resume() {
+        T* const item = this->taken();
+        if (item == nullptr) return std::nullopt;
+        return std::optional<T>(std::move(*item)); // the empty shell goes with the next call
     }
 };
 
@@ -524,23 +625,21 @@ template <class T>
 class merge_peek_awaiter : public merge_take_awaiter<T> {
 public:
     using merge_take_awaiter<T>::merge_take_awaiter;
-    [[nodiscard]] T* await_resume() {
-        if (!this->has_item()) return nullptr;
-        this->core_.lent = 1;
-        return &this->core_.front();
-    }
+    [[nodiscard, gnu::always_inline]] inline T* await_resume() { return this->taken(); }
 };
 
 template <class T>
 class merge_batch_awaiter : public merge_take_awaiter<T> {
 public:
-    using merge_take_awaiter<T>::merge_take_awaiter;
+    explicit merge_batch_awaiter(merge_core<T>& core) : merge_take_awaiter<T>(core), all_of_(core) {}
     [[nodiscard]] std::span<T> await_resume() {
-        if (!this->has_item()) return {};
-        const std::span<T> there = this->core_.contiguous();
-        this->core_.lent = there.size();
-        return there;
+        T* const first = this->taken();
+        if (first == nullptr) return {};
+        return all_of_.take_rest(first);
     }
+
+private:
+    merge_core<T>& all_of_;
 };
 
 } // namespace thalweg::detail
