@@ -96,7 +96,8 @@ TEST_CASE("a loop gives its thread's frames back") {
         testing::virtual_loop on;
         on.run(several(10));
     }
-    REQUIRE(allocations_of([] { frame_pool::release(frame_pool::allocate(100), 100); }) == 1);
+    const std::size_t expected = allocations_are_counted ? 1 : 0;
+    REQUIRE(allocations_of([] { frame_pool::release(frame_pool::allocate(100), 100); }) == expected);
     frame_pool::trim();
 }
 #endif

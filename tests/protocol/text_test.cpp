@@ -38,7 +38,7 @@ TEST_CASE("longer text is allocated once, however often it is copied") {
         made = std::move(another);
         if (made != too_long || copy != too_long) throw std::runtime_error("changed");
     });
-    CHECK(count == 1);
+    CHECK(count == (thalweg::testing::allocations_are_counted ? 1 : 0));
 }
 
 TEST_CASE("every length is kept, zero bytes included") {

@@ -10,6 +10,16 @@ namespace {
 
 std::atomic<std::size_t> allocations{0};
 
+} // namespace
+
+std::size_t thalweg::testing::allocation_count() noexcept {
+    return allocations.load(std::memory_order_relaxed);
+}
+
+#if THALWEG_TEST_COUNTS_ALLOCATIONS
+
+namespace {
+
 void* counted_or_null(std::size_t size) noexcept {
     allocations.fetch_add(1, std::memory_order_relaxed);
     return std::malloc(size == 0 ? 1 : size);
@@ -28,10 +38,6 @@ void* counted(std::size_t size, std::align_val_t alignment) {
 }
 
 } // namespace
-
-std::size_t thalweg::testing::allocation_count() noexcept {
-    return allocations.load(std::memory_order_relaxed);
-}
 
 // Every form is replaced: a sanitizer compares who allocated with who frees.
 void* operator new(std::size_t size) {
@@ -82,3 +88,4 @@ void operator delete(void* memory, const std::nothrow_t&) noexcept {
 void operator delete[](void* memory, const std::nothrow_t&) noexcept {
     std::free(memory);
 }
+#endif

@@ -26,6 +26,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 namespace thalweg::detail {
@@ -180,6 +181,10 @@ public:
         return ticket;
     }
     void publish(std::uint64_t ticket, T&& item) {
+        static_assert(
+            std::is_nothrow_move_constructible_v<T>,
+            "thalweg: items of a remote producer must be movable without exceptions; a ticket whose "
+            "item never comes would hold back all later ones");
         slot& mine = slot_of(ticket);
         ::new (static_cast<void*>(mine.storage)) T(std::move(item));
         mine.turn.store(ticket + 1);
