@@ -69,7 +69,7 @@ struct openai_chat_options {
     std::string model;
     /// `/chat/completions` is added in front of a query. Empty: the environment's OPENAI_BASE_URL, else
     /// https://api.openai.com/v1.
-    std::string base_url;
+    std::string base_url = {};
     std::string api_key = {}; ///< empty: the environment's OPENAI_API_KEY; empty too: no Authorization header
     std::string organization = {};
     std::string project = {};
