@@ -123,6 +123,18 @@ TEST_CASE("changing a copy leaves the other copies alone") {
     CHECK(first.provider_id() == "c1");
 }
 
+TEST_CASE("a call takes the session's id and keeps the provider's where it is told to") {
+    const message made = message::tool_call("weather", "{}", "call_0");
+    const message renamed = message(made)
+                                .with_provider_id("call_0")
+                                .with_tool_call_id("call_0#2")
+                                .with_provider_id("call_0");
+    CHECK(renamed.tool_call_id() == "call_0#2");
+    CHECK(renamed.provider_id() == "call_0");
+    CHECK(message(made).with_tool_call_id("c9").provider_id() == "c9");
+    CHECK(made.tool_call_id() == "call_0");
+}
+
 TEST_CASE("a hop is put in front of the origin that is there") {
     const message m = message::user_text("a").with_origin_prefix("inner").with_origin_prefix("outer");
     REQUIRE(m.origin().size() == 2);
@@ -131,8 +143,8 @@ TEST_CASE("a hop is put in front of the origin that is there") {
 }
 
 TEST_CASE("images and long content travel with every copy") {
-    const message m =
-        message::tool_call_output(long_text, "c1").with_images({"data:image/png;base64,QUJD", long_text});
+    const message m = message::tool_call_output(long_text, "c1")
+                          .with_images({"data:image/png;base64,QUJD", long_text});
     message moved(message{m});
     REQUIRE(moved.images().size() == 2);
     CHECK(moved.images()[1] == long_text);

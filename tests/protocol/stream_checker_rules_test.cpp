@@ -43,10 +43,10 @@ message output_frame(frame f, text id, text piece = {}) {
 }
 
 const message denied = message::approval_decision(decision::deny, "a");
-const message refusal =
-    message::tool_call_output("Tool call denied by user.", "a").with_stop(stop_reason::aborted);
-const message placeholder =
-    message::tool_call_output("[interrupted: tool aborted by user]", "a").with_stop(stop_reason::aborted);
+const message refusal = message::tool_call_output("Tool call denied by user.", "a")
+                            .with_stop(stop_reason::aborted);
+const message placeholder = message::tool_call_output("[interrupted: tool aborted by user]", "a")
+                                .with_stop(stop_reason::aborted);
 
 // A call that was cut: frames and complete message both say aborted.
 stream_of_messages cut_call(text id) {
@@ -196,6 +196,8 @@ TEST_CASE("the checker names decisions in the wrong place") {
                   aborted())},
             {"no decision in a run that goes on", join(request(framed_call("a")), placeholder, request())},
             {"no decision in a run that is not interrupted", join(request(framed_call("a")), placeholder)},
+            {"a decision behind the placeholder",
+             join(request(framed_call("a")), placeholder, allow("a"), aborted())},
             {"a placeholder before request_end",
              join(message::request_begin(), framed_call("a"), placeholder, tail(), aborted())},
             {"a framed placeholder without decision",
@@ -278,6 +280,8 @@ TEST_CASE("the checker names wrong counts of token_usage") {
 
 TEST_CASE("the checker names requests that do not pair and model messages outside of them") {
     auto completed_notice = framed_text({"[reached max turns (1); stopping]"});
+    auto half_completed_notice = limit_notice();
+    half_completed_notice[2] = text_frame(frame::stop);
     check_named(rule::request,
                 {
                     {"request_begin twice", join(message::request_begin(), request())},
@@ -290,6 +294,7 @@ TEST_CASE("the checker names requests that do not pair and model messages outsid
                      join(request(), message::partial_thinking(frame::start),
                           message::partial_thinking(frame::stop), message::thinking(""))},
                     {"a call outside of a request", join(request(), allowed_call("a"))},
+                    {"a notice at the limit whose stop is completed", join(request(), half_completed_notice)},
                     {"a notice at the limit that is completed", join(request(), completed_notice)},
                     {"a notice at the limit without frames",
                      join(request(), message::assistant_text("x").with_stop(stop_reason::failed))},

@@ -44,7 +44,7 @@ struct member;
 class object_range;
 class array_range;
 
-/// A value inside a checked text. Wrong-typed access gives the empty optional, never undefined behaviour.
+/// A value inside a checked text. Wrong-typed access gives the empty optional, never undefined behavior.
 class view {
 public:
     view() noexcept = default; ///< a null value

@@ -102,7 +102,7 @@ public:
     // Events.
     static message request_begin();
     static message approval_decision(thalweg::decision d, text tool_call_id);
-    /// `Event` is one of the structs above: request_end, token_usage, run_abort, …, session_meta.
+    /// `Event` is one of the structs of events.hpp: request_end, token_usage, run_abort, …, session_meta.
     template <class Event>
     static message event(Event payload);
     static message session_meta(struct session_meta payload); ///< the same as event(payload)
@@ -114,8 +114,8 @@ public:
     message&& with_images(std::vector<text> data_urls) &&;
     message&& with_sender(text sender) &&;  ///< R-PRO-10; `user` and empty are not written
     message&& with_provider_id(text id) &&; ///< the provider's own call id; never written (R-PRO-13)
-    message&& with_tool_call_id(
-        text id) &&; ///< calls and outputs: the session's id instead of the provider's
+    /// Of calls and outputs: the session's id in place of the provider's, which is not kept by this.
+    message&& with_tool_call_id(text id) &&;
     message&& with_origin_prefix(text session_id) &&; ///< one hop in front (R-PRO-60)
     message&& with_timestamp(std::int64_t ms_since_epoch) &&;
     /// UTC, milliseconds since 1970; cut to the years 1970 to 2527.
