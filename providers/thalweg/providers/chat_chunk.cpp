@@ -52,22 +52,20 @@ struct chunk_reader::parts {
     }
 
     template <class Use>
-    bool each_member(ondemand::object object, Use use) {
+    bool each_member(ondemand::object& object, Use use) {
         for (auto field : object) {
-            key_type key;
-            ondemand::value value;
-            if (field.key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS ||
-                !use(key, value))
-                return false;
+            if (field.error() != simdjson::SUCCESS) return false;
+            auto& member = field.value_unsafe();
+            // By reference: a copy of a value that was just made stalls the processor.
+            if (!use(member.key(), member.value())) return false;
         }
         return true;
     }
 
     template <class Use>
-    bool each_element(ondemand::array array, Use use) {
+    bool each_element(ondemand::array& array, Use use) {
         for (auto element : array) {
-            ondemand::value value;
-            if (element.get(value) != simdjson::SUCCESS || !use(value)) return false;
+            if (element.error() != simdjson::SUCCESS || !use(element.value_unsafe())) return false;
         }
         return true;
     }
@@ -79,7 +77,7 @@ struct chunk_reader::parts {
     }
 
     /// A string; null counts as an empty one.
-    bool read_string(ondemand::value value, std::string_view name, raw_string& found) {
+    bool read_string(ondemand::value& value, std::string_view name, raw_string& found) {
         const json_type type = type_of(value);
         if (type == json_type::null) return true;
         key_type raw;
@@ -90,26 +88,26 @@ struct chunk_reader::parts {
     }
 
     /// The same for members that are of no consequence: any other type counts as absent.
-    bool read_lenient(ondemand::value value, raw_string& found) {
+    bool read_lenient(ondemand::value& value, raw_string& found) {
         return type_of(value) != json_type::string || read_string(value, {}, found);
     }
 
-    static bool read_object(ondemand::value value, ondemand::object& found) {
+    static bool read_object(ondemand::value& value, ondemand::object& found) {
         return value.get_object().get(found) == simdjson::SUCCESS;
     }
 
-    static bool read_array(ondemand::value value, ondemand::array& found) {
+    static bool read_array(ondemand::value& value, ondemand::array& found) {
         return value.get_array().get(found) == simdjson::SUCCESS;
     }
 
-    static bool read_json(ondemand::value value, std::string_view& found) {
+    static bool read_json(ondemand::value& value, std::string_view& found) {
         if (simdjson::to_json_string(value).get(found) != simdjson::SUCCESS) return false;
         while (!found.empty() && static_cast<unsigned char>(found.back()) <= ' ')
             found.remove_suffix(1);
         return true;
     }
 
-    static std::int64_t read_count(ondemand::value value) {
+    static std::int64_t read_count(ondemand::value& value) {
         std::int64_t count = 0;
         double number = 0;
         if (type_of(value) != json_type::number) return 0;
@@ -127,8 +125,8 @@ struct chunk_reader::parts {
     // ------------------------------------------------------------------------------------------------------
 
     /// An element of a content array, of any depth: its `text`, `refusal` or `thinking`.
-    bool read_part(ondemand::object part, piece_kind kind, std::vector<chunk_piece>& to) {
-        return each_member(part, [&](key_type key, ondemand::value value) {
+    bool read_part(ondemand::object& part, piece_kind kind, std::vector<chunk_piece>& to) {
+        return each_member(part, [&](key_type key, ondemand::value& value) {
             raw_string raw;
             if (key == "text") return read_string(value, "text", raw) && add(to, kind, raw);
             if (key == "refusal")
@@ -139,12 +137,12 @@ struct chunk_reader::parts {
     }
 
     /// A string, an array of parts and strings, one part, or null.
-    bool read_content(ondemand::value value, std::string_view name, piece_kind kind,
+    bool read_content(ondemand::value& value, std::string_view name, piece_kind kind,
                       std::vector<chunk_piece>& to) {
         const json_type type = type_of(value);
         if (type == json_type::array) {
             ondemand::array parts;
-            return read_array(value, parts) && each_element(parts, [&](ondemand::value part) {
+            return read_array(value, parts) && each_element(parts, [&](ondemand::value& part) {
                        return type_of(part) != json_type::array
                                   ? read_content(part, name, kind, to)
                                   : unexpected(name, "a text or an array of parts");
@@ -161,13 +159,13 @@ struct chunk_reader::parts {
     // Calls
     // --------------------------------------------------------------------------------------------------------
 
-    bool read_function(ondemand::value value, chunk_call& call) {
+    bool read_function(ondemand::value& value, chunk_call& call) {
         const json_type type = type_of(value);
         if (type == json_type::null) return true;
         ondemand::object function;
         if (type != json_type::object) return unexpected("function", "an object");
         return read_object(value, function) &&
-               each_member(function, [&](key_type key, ondemand::value member) {
+               each_member(function, [&](key_type key, ondemand::value& member) {
                    if (key == "name") return read_string(member, "name", call.name);
                    if (key != "arguments") return true;
                    call.arguments_are_json = type_of(member) == json_type::object;
@@ -176,10 +174,10 @@ struct chunk_reader::parts {
                });
     }
 
-    bool read_call(ondemand::value value, chunk_call& call) {
+    bool read_call(ondemand::value& value, chunk_call& call) {
         ondemand::object object;
         if (type_of(value) != json_type::object) return unexpected("tool_calls", "an array of objects");
-        return read_object(value, object) && each_member(object, [&](key_type key, ondemand::value member) {
+        return read_object(value, object) && each_member(object, [&](key_type key, ondemand::value& member) {
                    if (key == "index") {
                        if (type_of(member) == json_type::number) call.index = read_count(member);
                        return true;
@@ -190,12 +188,12 @@ struct chunk_reader::parts {
                });
     }
 
-    bool read_calls(ondemand::value value, bool whole, std::vector<chunk_call>& to) {
+    bool read_calls(ondemand::value& value, bool whole, std::vector<chunk_call>& to) {
         const json_type type = type_of(value);
         if (type == json_type::null) return true;
         ondemand::array calls;
         if (type != json_type::array) return unexpected("tool_calls", "an array");
-        return read_array(value, calls) && each_element(calls, [&](ondemand::value each) {
+        return read_array(value, calls) && each_element(calls, [&](ondemand::value& each) {
                    if (type_of(each) == json_type::null) return true;
                    to.emplace_back().is_whole = whole;
                    return read_call(each, to.back());
@@ -206,7 +204,7 @@ struct chunk_reader::parts {
     // ---------------------------------------------------------------------------------------
 
     /// A `delta` or a `message`: the same members.
-    bool read_delta(ondemand::value value, bool whole, std::vector<chunk_piece>& pieces,
+    bool read_delta(ondemand::value& value, bool whole, std::vector<chunk_piece>& pieces,
                     std::vector<chunk_call>& calls) {
         const json_type type = type_of(value);
         if (type == json_type::null) return true;
@@ -215,7 +213,7 @@ struct chunk_reader::parts {
         std::array<raw_string, thinking_names.size()> thinking;
         const std::size_t at = pieces.size();
         const bool good = read_object(value, delta) &&
-                          each_member(delta, [&](key_type key, ondemand::value member) {
+                          each_member(delta, [&](key_type key, ondemand::value& member) {
                               raw_string raw;
                               if (key == "content")
                                   return read_content(member, "content", piece_kind::text, pieces);
@@ -249,7 +247,7 @@ struct chunk_reader::parts {
         }
     }
 
-    bool read_details(ondemand::value value) {
+    bool read_details(ondemand::value& value) {
         std::string_view json;
         if (type_of(value) != json_type::array) return true;
         if (!read_json(value, json)) return false;
@@ -258,7 +256,7 @@ struct chunk_reader::parts {
         return true;
     }
 
-    bool read_choice(ondemand::value value, std::int64_t position) {
+    bool read_choice(ondemand::value& value, std::int64_t position) {
         if (type_of(value) == json_type::null) return true;
         ondemand::object choice;
         if (type_of(value) != json_type::object) return unexpected("choices", "an array of objects");
@@ -270,7 +268,7 @@ struct chunk_reader::parts {
         message_calls.clear();
         std::optional<token_counts> usage;
         const bool good = read_object(value, choice) &&
-                          each_member(choice, [&](key_type key, ondemand::value member) {
+                          each_member(choice, [&](key_type key, ondemand::value& member) {
                               if (key == "delta") return read_delta(member, false, into->pieces, into->calls);
                               if (key == "finish_reason") return read_lenient(member, finish);
                               if (key == "index") {
@@ -297,22 +295,23 @@ struct chunk_reader::parts {
         return true;
     }
 
-    bool read_choices(ondemand::value value) {
+    bool read_choices(ondemand::value& value) {
         into->has_choices = true;
         const json_type type = type_of(value);
         if (type == json_type::null) return true;
         ondemand::array choices;
         if (type != json_type::array) return unexpected("choices", "an array");
         std::int64_t position = 0;
-        return read_array(value, choices) &&
-               each_element(choices, [&](ondemand::value choice) { return read_choice(choice, position++); });
+        return read_array(value, choices) && each_element(choices, [&](ondemand::value& choice) {
+                   return read_choice(choice, position++);
+               });
     }
 
     // Usage
     // --------------------------------------------------------------------------------------------------------
 
     /// Anything but an object with counts says nothing.
-    bool read_usage(ondemand::value value, std::optional<token_counts>& found) {
+    bool read_usage(ondemand::value& value, std::optional<token_counts>& found) {
         if (type_of(value) != json_type::object) return true;
         std::int64_t prompt = 0;
         std::int64_t completion = 0;
@@ -320,16 +319,16 @@ struct chunk_reader::parts {
         std::array<std::optional<std::int64_t>, 3> cached; // by place, the first that is there counts
         token_counts counts;
         bool any = false;
-        const auto read = [&any](ondemand::value member, auto& to) {
+        const auto read = [&any](ondemand::value& member, auto& to) {
             if (type_of(member) != json_type::number) return true;
             to = read_count(member);
             return any = true;
         };
-        const auto read_prompt_details = [&](ondemand::value member) {
+        const auto read_prompt_details = [&](ondemand::value& member) {
             ondemand::object details;
             if (type_of(member) != json_type::object) return true;
             return read_object(member, details) &&
-                   each_member(details, [&](key_type key, ondemand::value detail) {
+                   each_member(details, [&](key_type key, ondemand::value& detail) {
                        if (key == "cached_tokens") return read(detail, cached[0]);
                        if (key == "cache_write_tokens") return read(detail, counts.cache_write);
                        return true;
@@ -337,7 +336,7 @@ struct chunk_reader::parts {
         };
         ondemand::object object;
         const bool good = read_object(value, object) &&
-                          each_member(object, [&](key_type key, ondemand::value member) {
+                          each_member(object, [&](key_type key, ondemand::value& member) {
                               if (key == "prompt_tokens") return read(member, prompt);
                               if (key == "completion_tokens") return read(member, completion);
                               if (key == "total_tokens") return read(member, total);
@@ -361,7 +360,7 @@ struct chunk_reader::parts {
     // The whole
     // ----------------------------------------------------------------------------------------------------
 
-    bool read_error(ondemand::value value) {
+    bool read_error(ondemand::value& value) {
         const json_type type = type_of(value);
         std::string_view json;
         if (type == json_type::null || type == json_type::boolean) return true;
@@ -378,21 +377,21 @@ struct chunk_reader::parts {
         return true;
     }
 
-    bool read_groq(ondemand::value value, std::optional<token_counts>& usage) {
+    bool read_groq(ondemand::value& value, std::optional<token_counts>& usage) {
         if (type_of(value) != json_type::object) return true;
         ondemand::object object;
-        return read_object(value, object) && each_member(object, [&](key_type key, ondemand::value member) {
+        return read_object(value, object) && each_member(object, [&](key_type key, ondemand::value& member) {
                    if (key == "usage") return read_usage(member, usage);
                    if (key == "error") return read_error(member);
                    return true;
                });
     }
 
-    bool read_root(ondemand::object root) {
+    bool read_root(ondemand::object& root) {
         std::optional<token_counts> usage;
         std::optional<token_counts> groq_usage;
         choice_usage.reset();
-        const bool good = each_member(root, [&](key_type key, ondemand::value value) {
+        const bool good = each_member(root, [&](key_type key, ondemand::value& value) {
             if (key == "choices") return read_choices(value);
             if (key == "usage") return read_usage(value, usage);
             if (key == "error") return read_error(value);
