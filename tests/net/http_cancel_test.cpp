@@ -54,9 +54,8 @@ task<void> read_events(http::client& on, http::request what, progress& seen) {
 // Lets the loop run until the server has the request and the reader has its events.
 task<void> until_waiting(const http_server& server, const progress& seen, std::size_t events) {
     while (server.requests().empty() || seen.events < events)
-        co_await yield();
-    for (int turn = 0; turn < 20; ++turn)
-        co_await yield();
+        co_await socket_turns(1);
+    co_await socket_turns(20);
 }
 
 } // namespace
@@ -132,8 +131,7 @@ CO_TEST_CASE("an exchange dropped while a name is looked up does not wait for it
     http::client client(here.loop());
     for (int turns = 0; turns < 5; ++turns) {
         const http::exchange dropped = client.send(get("http://nowhere.invalid/"));
-        for (int turn = 0; turn < turns; ++turn)
-            co_await yield();
+        co_await socket_turns(turns);
     }
 }
 
@@ -145,8 +143,7 @@ CO_TEST_CASE("an exchange dropped at any turn of the loop leaves nothing behind"
         progress seen;
         scope work(here);
         work.spawn(read_events(client, get(server.url()), seen));
-        for (int turn = 0; turn < turns; ++turn)
-            co_await yield();
+        co_await socket_turns(turns);
     }
     const whole_events after = co_await fetch_events(client, get(server.url()));
     CHECK(after.data == std::vector<std::string>{"a", "b"});
@@ -195,8 +192,7 @@ task<void> stop_before_second_read(http::client& on, std::string url, cancel_sou
     http::exchange running = on.send(get(std::move(url)));
     const std::string_view first = co_await running.read();
     CHECK_FALSE(first.empty());
-    for (int turn = 0; turn < 2000; ++turn)
-        co_await yield();
+    co_await socket_turns(200);
     stop.request(cancel_reason::user);
     const std::string_view second = co_await running.read();
     CHECK(second.empty());
@@ -212,7 +208,7 @@ task<void> read_once(http::exchange& from) {
 
 CO_TEST_CASE("a stop request is seen although bytes wait") {
     http_reply reply;
-    reply.pieces = {std::string(std::size_t{64} << 20, 'x')};
+    reply.pieces = {std::string(std::size_t{24} << 20, 'x')};
     const http_server server(reply);
     const context here = co_await this_coroutine();
     cancel_source stop;
@@ -226,7 +222,7 @@ CO_TEST_CASE("a stop request is seen although bytes wait") {
 
 CO_TEST_CASE("an exchange dropped when its reader has just made room leaves nothing behind") {
     http_reply reply;
-    reply.pieces = {std::string(std::size_t{64} << 20, 'x')};
+    reply.pieces = {std::string(std::size_t{24} << 20, 'x')};
     const http_server server(reply);
     const context here = co_await this_coroutine();
     auto& client = http::client::of(here.loop());
@@ -234,13 +230,11 @@ CO_TEST_CASE("an exchange dropped when its reader has just made room leaves noth
         http::exchange dropped = client.send(get(server.url()));
         const http::response_head* head = co_await dropped.head();
         CHECK(head != nullptr);
-        for (int turn = 0; turn < 2000; ++turn)
-            co_await yield();
+        co_await socket_turns(200);
         const std::string_view bytes = co_await dropped.read();
         CHECK_FALSE(bytes.empty());
     }
-    for (int turn = 0; turn < 20; ++turn)
-        co_await yield();
+    co_await socket_turns(20);
     CHECK(server.wait_until([](const http_server& s) { return s.deserted() == 1; }));
 }
 

@@ -6,9 +6,12 @@
 
 #include "support/http_server.hpp"
 
+#include <thalweg/async/asio_interop.hpp>
 #include <thalweg/async/task.hpp>
 #include <thalweg/net/http.hpp>
 #include <thalweg/net/http_events.hpp>
+
+#include <asio/steady_timer.hpp>
 
 #include <string>
 #include <vector>
@@ -63,9 +66,14 @@ inline task<whole_events> fetch_events(http::client& on, http::request what, sse
     co_return answer;
 }
 
-inline thalweg::task<thalweg::loop*> this_loop() {
+/// Lets the loop look at its sockets `count` times. (yield() alone gives way to coroutines only.)
+inline task<void> socket_turns(int count) {
     const context here = co_await this_coroutine();
-    co_return &here.loop();
+    asio::steady_timer now(here.loop().io());
+    for (int i = 0; i < count; ++i) {
+        now.expires_after(std::chrono::nanoseconds(0));
+        co_await now.async_wait(use_task);
+    }
 }
 
 } // namespace thalweg::testing
