@@ -5,6 +5,8 @@
 
 #include "decoders.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <simdjson.h>
 
@@ -12,6 +14,11 @@ namespace thalweg::bench {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
+
+[[noreturn]] void fail(const char* what) {
+    std::fprintf(stderr, "bench-decode: %s\n", what);
+    std::abort();
+}
 
 // What was read, so that reading it cannot be skipped.
 struct reading {
@@ -101,8 +108,8 @@ measurement run_simdjson(const chat_stream& input, std::uint64_t events) {
         const char* at = input.bytes.data();
         const char* const end = at + input.bytes.size();
         while (at != end) {
-            const char* line_end =
-                static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+            const char* line_end = static_cast<const char*>(
+                std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
             constexpr std::string_view field = "data: ";
             const std::string_view line(at, static_cast<std::size_t>(line_end - at));
             at = line_end + 1;

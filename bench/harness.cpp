@@ -110,7 +110,12 @@ void run_group(const group& which, const std::vector<const contender*>& who, con
              .nanoseconds = spread_of(std::move(times)),
              .ratio = ratio_of(turns[at], turns[0]),
              .allocations = median_of(turns[at], [](const measurement& m) { return double(m.allocations); }),
-             .wakeups = median_of(turns[at], [](const measurement& m) { return m.wakeups; })});
+             .wakeups = median_of(turns[at], [](const measurement& m) { return m.wakeups; }),
+             .megabytes_per_second = 0});
+        result& row = into.results.back();
+        row.megabytes_per_second = which.bytes_per_item > 0
+                                       ? which.bytes_per_item / row.nanoseconds.median * 1e3
+                                       : std::numeric_limits<double>::quiet_NaN();
     }
     for (std::size_t ours = 0; ours < who.size(); ++ours)
         for (std::size_t other = 0; who[ours]->ours && other < who.size(); ++other)

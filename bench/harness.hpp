@@ -70,6 +70,7 @@ struct group {
     std::string mode;
     unsigned producers = 0; // 0: the bench has none
     std::vector<contender> contenders;
+    double bytes_per_item = 0; // 0: the bench has no throughput in bytes
 };
 
 struct spread {
@@ -90,6 +91,7 @@ struct result {
     spread ratio;       // to the first contender of the group
     double allocations = 0;
     double wakeups = 0;
+    double megabytes_per_second = 0; // NaN where that means nothing
 };
 
 // How many times as long as `ours` the other one takes.

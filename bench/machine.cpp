@@ -100,8 +100,8 @@ double ping_pong_ns() {
                 ball.store(2 * trip + 1, std::memory_order_release);
                 while (ball.load(std::memory_order_acquire) != 2 * trip + 2) {}
             }
-            elapsed =
-                std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+            elapsed = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
+                          .count();
         });
         one.join();
         other.join();

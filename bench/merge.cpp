@@ -50,10 +50,11 @@ std::vector<group> all_groups(const std::vector<unsigned>& producers) {
 
 int main(int argc, char** argv) {
     using namespace thalweg::bench;
-    const options chosen =
-        parse_options(argc, argv, "bench-merge: many producers, one consumer, one order of messages");
-    const std::vector<unsigned> producers =
-        chosen.producers.empty() ? std::vector<unsigned>{1, 8, 64, 1024, 10000} : chosen.producers;
+    const options chosen = parse_options(argc, argv,
+                                         "bench-merge: many producers, one consumer, one order of messages");
+    const std::vector<unsigned> producers = chosen.producers.empty()
+                                                ? std::vector<unsigned>{1, 8, 64, 1024, 10000}
+                                                : chosen.producers;
     const std::vector<group> groups = all_groups(producers);
     if (chosen.list) {
         list_groups(groups);
@@ -61,7 +62,10 @@ int main(int argc, char** argv) {
     }
     if (!chosen.once.empty()) return run_once(groups, chosen);
 
-    report done{.bench = "merge", .item = "message", .where = look_at_machine()};
+    report done;
+    done.bench = "merge";
+    done.item = "message";
+    done.where = look_at_machine();
     done.where.libraries.emplace_back("asio", asio_version());
     done.idle = {idle_floor(10000), idle_thalweg(10000), idle_asio(10000)};
     run_groups(groups, chosen, done);

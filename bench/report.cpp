@@ -74,7 +74,7 @@ void write_json(std::ostream& out, const report& done) {
         out << "{" << place(row) << ",\"contender\":" << quoted(row.contender) << ","
             << three("ns", row.nanoseconds) << "," << three("ratio", row.ratio) << ",\"allocations_per_"
             << done.item << "\":" << number(row.allocations) << ",\"wakeups_per_" << done.item
-            << "\":" << number(row.wakeups) << "}";
+            << "\":" << number(row.wakeups) << ",\"mb_per_s\":" << number(row.megabytes_per_second) << "}";
     });
     array(out, "advantages", done.advantages, [&](const advantage& row) {
         out << "{" << place(row) << ",\"contender\":" << quoted(row.ours) << ",\"over\":" << quoted(row.over)
@@ -90,12 +90,12 @@ void write_json(std::ostream& out, const report& done) {
 
 void write_csv(std::ostream& out, const report& done) {
     out << "table,mode,producers,contender,ns_median,ns_min,ns_max,ratio_median,ratio_min,ratio_max,"
-           "allocations,wakeups\n";
+           "allocations,wakeups,mb_per_s\n";
     for (const result& row : done.results) {
         out << row.table << ',' << row.mode << ',' << row.producers << ',' << quoted(row.contender);
         for (const double value :
              {row.nanoseconds.median, row.nanoseconds.min, row.nanoseconds.max, row.ratio.median,
-              row.ratio.min, row.ratio.max, row.allocations, row.wakeups}) {
+              row.ratio.min, row.ratio.max, row.allocations, row.wakeups, row.megabytes_per_second}) {
             out << ',';
             if (std::isfinite(value)) out << number(value);
         }
@@ -150,12 +150,13 @@ void print_table(const report& done) {
             previous->producers != row.producers) {
             std::printf("\n%s, %s", row.table.c_str(), row.mode.c_str());
             if (row.producers != 0) std::printf(", %u producers", row.producers);
-            std::printf("\n  %-44s %26s %26s %12s %10s\n", "", ("ns per " + done.item).c_str(),
-                        "times the first", "allocations", "wake-ups");
+            std::printf("\n  %-44s %26s %26s %12s %10s %8s\n", "", ("ns per " + done.item).c_str(),
+                        "times the first", "allocations", "wake-ups", "MB/s");
         }
-        std::printf("  %-44s %26s %26s %12s %10s\n", row.contender.c_str(),
+        std::printf("  %-44s %26s %26s %12s %10s %8s\n", row.contender.c_str(),
                     range(row.nanoseconds, "%.1f").c_str(), range(row.ratio, "%.2f").c_str(),
-                    cell(row.allocations, "%.4f").c_str(), cell(row.wakeups, "%.4f").c_str());
+                    cell(row.allocations, "%.4f").c_str(), cell(row.wakeups, "%.4f").c_str(),
+                    cell(row.megabytes_per_second, "%.0f").c_str());
         previous = &row;
     }
     if (!done.idle.empty()) std::printf("\nidle producers, heap bytes each\n");
