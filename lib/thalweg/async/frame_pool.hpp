@@ -31,6 +31,7 @@ class frame_pool {
 public:
     /// Storage for a frame of `bytes`; throws std::bad_alloc like operator new.
     static void* allocate(std::size_t bytes) {
+        ++live_;
 #if THALWEG_FRAME_POOL
         const std::size_t at = bucket_of(bytes);
         if (at < buckets) {
@@ -49,6 +50,7 @@ public:
 
     /// Gives back what allocate(bytes) returned.
     static void release(void* storage, std::size_t bytes) noexcept {
+        --live_;
 #if THALWEG_FRAME_POOL
         const std::size_t at = bucket_of(bytes);
         if (at < buckets && lists_.at[at].count < most_kept) {
@@ -61,6 +63,9 @@ public:
         static_cast<void>(bytes);
         ::operator delete(storage);
     }
+
+    /// Frames made less frames given back on this thread: for leak checks of tests.
+    static std::ptrdiff_t live() noexcept { return live_; }
 
     /// Frees every block this thread keeps. Safe at any time.
     static void trim() noexcept {
@@ -95,6 +100,7 @@ private:
     static constexpr std::size_t bucket_of(std::size_t bytes) noexcept { return (bytes - 1) / granularity; }
 
     static inline constinit thread_local lists lists_{};
+    static inline constinit thread_local std::ptrdiff_t live_ = 0;
 };
 
 /// The same storage for std::allocate_shared: what an awaiter must share lives about as long as a frame.

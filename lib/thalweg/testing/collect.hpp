@@ -6,8 +6,12 @@
 
 #include <thalweg/async/stream.hpp>
 #include <thalweg/async/task.hpp>
+#include <thalweg/engine/run_outcome.hpp>
 #include <thalweg/protocol/message.hpp>
+#include <thalweg/protocol/stream_checker.hpp>
+#include <thalweg/testing/complaints.hpp>
 
+#include <concepts>
 #include <ostream>
 #include <span>
 #include <string>
@@ -16,6 +20,17 @@
 #include <vector>
 
 namespace thalweg::testing {
+
+namespace detail {
+
+inline void check_run(std::span<const message> run) {
+    stream_checker checker;
+    for (const message& m : run) checker.feed(m);
+    checker.finish();
+    if (!checker.ok()) complain(checker.report());
+}
+
+} // namespace detail
 
 /// A stream read to its end: the items and the result.
 template <class T, class R>
@@ -31,11 +46,12 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return items.size(); }
 };
 
-/// Reads `s` to its end.
+/// Reads `s` to its end. The stream of a run is read with the stream checker, which complains (complaints.hpp).
 template <class T, class R>
 [[nodiscard]] task<collected<T, R>> collect(stream<T, R> s) {
     std::vector<T> items;
     while (auto item = co_await s.next()) items.push_back(std::move(*item));
+    if constexpr (std::same_as<T, message> && std::same_as<R, run_outcome>) detail::check_run(items);
     R result = std::move(s.result());
     collected<T, R> all(std::move(items), std::move(result));
     co_return all;

@@ -3,12 +3,20 @@
 #include <thalweg/testing/scripted.hpp>
 
 #include <thalweg/async/sleep.hpp>
+#include <thalweg/testing/complaints.hpp>
+#include <thalweg/testing/context_checker.hpp>
 
 #include <stdexcept>
 
 namespace thalweg::testing {
 
 using std::chrono::milliseconds;
+
+stream<delta, model_outcome> scripted_model::generate(model_request request) {
+    const std::string fault = context_fault(request.history(), request.input());
+    if (!fault.empty()) complain("request " + std::to_string(requests()) + " to the model: " + fault);
+    return providers::scripted::generate(std::move(request));
+}
 
 tool_script tool_script::add(step s) && {
     steps_.push_back(std::move(s));

@@ -22,8 +22,15 @@
 
 namespace thalweg::testing {
 
-using scripted_model = providers::scripted;
 using providers::answer;
+
+/// providers::scripted that also looks at each context it is handed (context_checker.hpp) and complains.
+class scripted_model : public providers::scripted {
+public:
+    using providers::scripted::scripted;
+    [[nodiscard]] stream<delta, model_outcome> generate(model_request request);
+};
+static_assert(is_provider<scripted_model>);
 
 /// What a tool does when it is called, step by step.
 class tool_script {
