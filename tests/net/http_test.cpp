@@ -8,6 +8,9 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 using namespace thalweg;
 using namespace thalweg::testing;
@@ -237,6 +240,34 @@ TEST_CASE("waiting for a server takes no time of the processor") {
     loop on;
     const auto used = on.run(processor_time_of_waiting(http::client::of(on), std::move(what)));
     CHECK(used < std::chrono::milliseconds(20));
+}
+
+namespace {
+
+bool is_connected_to(int descriptor, std::uint16_t port) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    return getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
+           ntohs(peer.sin_port) == port;
+}
+
+} // namespace
+
+CO_TEST_CASE("child processes inherit no connection") {
+    http_reply reply = event_stream({});
+    reply.ending = http_ending::hang;
+    const http_server server(reply);
+    const context here = co_await this_coroutine();
+    http::exchange running = http::client::of(here.loop()).send(get(server.url()));
+    const http::response_head* head = co_await running.head();
+    CHECK(head != nullptr);
+    int connections = 0;
+    for (int each = 3; each < 1024; ++each) {
+        if (!is_connected_to(each, server.port())) continue;
+        ++connections;
+        CHECK((fcntl(each, F_GETFD) & FD_CLOEXEC) != 0);
+    }
+    CHECK(connections == 1);
 }
 
 CO_TEST_CASE("everything on one loop shares one client") {

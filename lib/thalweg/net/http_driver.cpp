@@ -69,7 +69,8 @@ void driver::add(transfer& what) {
     const auto now = clock::now();
     transfers_.push_back(&what);
     what.attached(*this, now);
-    curl_multi_add_handle(multi_.get(), what.handle());
+    if (curl_multi_add_handle(multi_.get(), what.handle()) != CURLM_OK)
+        return what.complete(CURLE_FAILED_INIT);
     if (const auto limit = what.next_limit()) note_limit(limit->at);
     post_step();
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <sys/socket.h>
 #include <utility>
 
 namespace thalweg::http::detail {
@@ -46,6 +47,11 @@ bool is_malformed(CURLcode code) {
     }
 }
 
+// A child process (a tool's command, say) must not hold connections open.
+curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 } // namespace
 
 transfer::transfer(request what) : request_(std::move(what)) {
@@ -81,6 +87,7 @@ void transfer::set_up() {
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &transfer::on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &transfer::on_body);
