@@ -114,7 +114,7 @@ public:
     void schedule(detail::ready_node& node) noexcept {
         if (!node.is_linked()) schedule_running(node);
     }
-    /// The same for a coroutine that is certainly not in it, because it has been running until now.
+    /// The same for a coroutine that is certainly not in it, because it runs or has only just begun to wait.
     void schedule_running(detail::ready_node& node) noexcept {
         detail::ready_node* const last = ready_.previous;
         node.next = &ready_;

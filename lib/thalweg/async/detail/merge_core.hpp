@@ -251,7 +251,7 @@ public:
                             (inbox_->has_items() || inbox_->arm(*parked_on_) || ended()));
         if (go_on) wake_consumer();
     }
-    void wake_consumer() noexcept { parked_on_->schedule(*std::exchange(parked_, nullptr)); }
+    void wake_consumer() noexcept { parked_on_->schedule_running(*std::exchange(parked_, nullptr)); }
 
     // Both
     // --------------------------------------------------------------------------------------------------------
@@ -333,8 +333,11 @@ private:
         }
         ::new (static_cast<void*>(tail_)) T(std::forward<Args>(args)...);
         ++tail_;
-        tail_limit_ = inbox_ != nullptr ? tail_ : tail_end_;
         if (parked_ != nullptr) wake_consumer();
+        if (inbox_ == nullptr) [[likely]]
+            tail_limit_ = tail_end_;
+        else
+            tail_limit_ = tail_;
     }
     void place(T&& item) {
         if (tail_ == tail_end_) [[unlikely]]
