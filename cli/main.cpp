@@ -33,7 +33,7 @@ void add_run(CLI::App& app, cli::run_arguments& given) {
 
 void add_trace(CLI::App& app, std::string& file) {
     CLI::App* trace = app.add_subcommand("trace", "Look at a recorded session or at saved JSON lines");
-    trace->require_subcommand(1);
+    trace->require_subcommand(0, 1);
     trace->add_subcommand("show", "Show the records, a line each")
         ->add_option("file", file, "A trace file; - reads standard input")
         ->required();
@@ -42,11 +42,15 @@ void add_trace(CLI::App& app, std::string& file) {
         ->required();
 }
 
+void require_command(const CLI::App& app) {
+    if (app.get_subcommands().empty()) throw CLI::RequiredError::Subcommand(1);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     CLI::App app("Thalweg: agents as one totally ordered stream", "thalweg");
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1); // a missing one is told below: CLI11 would not tell it from a misspelled one
     app.set_version_flag("--version", THALWEG_VERSION);
     app.footer("Exit status: 0 ok, 1 failure, 2 wrong usage, 3 credentials refused, 130 interrupted.\n"
                "OPENAI_API_KEY and OPENAI_BASE_URL serve openai-chat; NO_COLOR turns colors off.");
@@ -58,6 +62,8 @@ int main(int argc, char** argv) {
 
     try {
         app.parse(argc, argv);
+        require_command(app);
+        if (app.got_subcommand("trace")) require_command(*app.get_subcommand("trace"));
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::ok : cli::usage;
     }

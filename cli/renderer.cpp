@@ -109,9 +109,6 @@ void renderer::show_event(const message& m) {
         if (end->retry_in_ms) line += " (again in " + std::to_string(*end->retry_in_ms / 1000) + " s)";
         own_line(style::red, line);
     }
-    if (const auto* aborted = m.event_if<thalweg::run_abort>()) {
-        own_line(style::red, aborted->reason ? one_line(*aborted->reason, 400) : std::string("aborted"));
-    }
     if (const auto* fault = m.event_if<thalweg::trace_fault>()) {
         own_line(style::red, "the trace cannot be written: " + one_line(fault->error, 400));
     }

@@ -135,6 +135,7 @@ task<int> perform(const run_arguments& given) {
     const context here = co_await this_coroutine();
     session_options options;
     options.system = given.system;
+    options.retry.fail_fast = true; // whoever mistypes a model or a URL waits at a terminal
     auto trace = open_trace(given, options, here.loop());
     if (!trace) co_return complain(trace.error().message());
     int status = failure;
@@ -157,6 +158,10 @@ int run(const run_arguments& given) {
     run_arguments complete = given;
     if (complete.prompt == "-") {
         complete.prompt.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+    }
+    if (complete.prompt.find_first_not_of(" \t\r\n") == std::string::npos) {
+        std::fputs("error: the prompt is empty; say what the agent shall do\n", stderr);
+        return usage;
     }
     return run_main([&complete] { return perform(complete); });
 }

@@ -53,6 +53,7 @@ int trace_show(const std::string& file) {
     while (auto entry = source->next()) {
         if (!entry->content) {
             damaged = true;
+            std::fflush(stdout); // so that the place is right where both go to one file
             std::fprintf(stderr, "%s:%zu: %s\n", file.c_str(), entry->line, entry->content.error().message().c_str());
             continue;
         }
