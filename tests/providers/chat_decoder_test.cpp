@@ -179,6 +179,7 @@ TEST_CASE("complete messages count where no deltas come") {
     CHECK(chat_transcript().body(R"({"detail":"no"})").finish() == "failed");
     CHECK(chat_transcript().body(R"({"hello":1})").finish() == "malformed");
     CHECK(chat_transcript().body("<html>").finish() == "malformed");
+    CHECK(chat_transcript().body(" \n").finish() == "malformed");
 }
 
 TEST_CASE("usage is the last statement, wherever it stands (H-16)") {

@@ -9,7 +9,7 @@
 #include <thalweg/net/sse.hpp>
 #include <thalweg/providers/chat_decoder.hpp>
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +24,7 @@ public:
     /// after.
     chat_transcript& event(std::string_view data, std::string_view type = {}) {
         std::vector<char> exact(data.size() + sse_parser::padding, '"');
-        std::memcpy(exact.data(), data.data(), data.size());
+        std::copy(data.begin(), data.end(), exact.begin());
         decoder_.event({exact.data(), data.size()}, type, deltas_);
         std::fill(exact.begin(), exact.end(), '#');
         note();

@@ -67,7 +67,9 @@ void chat_decoder::body(std::string_view json, std::vector<delta>& out) {
     std::string padded;
     padded.reserve(json.size() + sse_parser::padding);
     padded = json;
-    read(trim(padded), {}, out);
+    const std::string_view payload = trim(padded);
+    if (payload.empty()) return complain("the answer is empty", {});
+    read(payload, {}, out);
     if (is_decided()) return;
     if (auto error = said_ || !finish_reason_.empty() ? std::nullopt : detail::read_error(padded))
         return fail(std::move(error), padded);
