@@ -110,7 +110,13 @@ def rules(faults):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="put the files' code into the pages")
-    write = parser.parse_args().write
+    parser.add_argument("--program", nargs=2, metavar=("PAGE", "FILE"), help="write the first C++ block of PAGE to FILE, no more")
+    options = parser.parse_args()
+    if options.program:
+        page, program = map(pathlib.Path, options.program)
+        program.write_text(re.search(r"^```cpp\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)[1])
+        return 0
+    write = options.write
     faults = []
     shown = set()
     for page in pages():
