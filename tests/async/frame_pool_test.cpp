@@ -18,7 +18,7 @@
 
 using namespace thalweg;
 using namespace thalweg::testing;
-using detail::frame_pool;
+using thalweg::detail::frame_pool;
 
 namespace {
 
