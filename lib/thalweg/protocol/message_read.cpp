@@ -25,7 +25,7 @@ token_counts read_counts(object_reader& payload, std::string_view name) {
     return read;
 }
 
-tool_definition read_tool(object_reader tool, object_reader& payload) {
+tool_definition read_tool(object_reader& tool, object_reader& payload) {
     tool_definition read;
     read.name = tool.string("name");
     read.description = tool.string("description");
@@ -34,7 +34,7 @@ tool_definition read_tool(object_reader tool, object_reader& payload) {
     return read;
 }
 
-mcp_connect_result read_mcp_result(object_reader entry, object_reader& payload) {
+mcp_connect_result read_mcp_result(object_reader& entry, object_reader& payload) {
     mcp_connect_result read;
     read.server = entry.string("server");
     read.transport = entry.string("transport");
@@ -113,14 +113,14 @@ event_payload read_event(kind k, object_reader& payload) {
     case kind::subagent: return subagent{payload.string("session_id")};
     case kind::tool_list_ready: {
         tool_list_ready read;
-        for (object_reader tool : payload.objects("tools"))
+        for (object_reader& tool : payload.objects("tools"))
             read.tools.push_back(read_tool(tool, payload));
         return read;
     }
     case kind::mcp_connect_begin: return mcp_connect_begin{payload.strings("servers")};
     case kind::mcp_connect_end: {
         mcp_connect_end read{payload.string("status"), {}};
-        for (object_reader entry : payload.objects("results"))
+        for (object_reader& entry : payload.objects("results"))
             read.results.push_back(read_mcp_result(entry, payload));
         return read;
     }
@@ -237,8 +237,8 @@ void message_codec::read_model_payload(message& made, object_reader& payload) {
         made.head_.frame = static_cast<std::uint64_t>(payload.word<frame>("event_type", detail::frame_names));
     }
     const bool is_call = made.kind() == kind::tool_call || made.kind() == kind::partial_tool_call;
-    const bool is_output =
-        made.kind() == kind::tool_call_output || made.kind() == kind::partial_tool_call_output;
+    const bool is_output = made.kind() == kind::tool_call_output ||
+                           made.kind() == kind::partial_tool_call_output;
     if (is_call) {
         if (text name = payload.string("name"); !name.empty()) made.own().name = std::move(name);
     }

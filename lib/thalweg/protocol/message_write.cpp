@@ -4,7 +4,7 @@
 #include <thalweg/protocol/detail/object_writer.hpp>
 #include <thalweg/protocol/timestamp.hpp>
 
-#include <cstring>
+#include <algorithm>
 
 namespace thalweg {
 
@@ -96,9 +96,10 @@ void begin_envelope(std::string& out, const message& m, std::string_view more) {
     char start[longest] = {'{'};
     std::size_t size = 1;
     if (m.has_timestamp()) {
-        std::memcpy(start, key.data(), key.size());
-        format_timestamp(start + key.size(), m.timestamp());
-        std::memcpy(start + longest - 2, "\",", 2);
+        char* const time = std::copy_n(key.data(), key.size(), start);
+        format_timestamp(time, m.timestamp());
+        time[timestamp_length] = '"';
+        time[timestamp_length + 1] = ',';
         size = longest;
     }
     out.reserve(out.size() + size + more.size() + m.content().size() + m.tool_call_id().size() + 64);
