@@ -14,7 +14,9 @@
 
 namespace cli {
 
-bool asker::can_ask() { return ::isatty(STDIN_FILENO) == 1; }
+bool asker::can_ask() {
+    return ::isatty(STDIN_FILENO) == 1;
+}
 
 thalweg::task<thalweg::decision> asker::operator()(const thalweg::tool_call& call) {
     if (always_) co_return thalweg::decision::allow;
@@ -37,7 +39,8 @@ thalweg::task<std::string> asker::read_line() {
         if (got.failed) break;
         line.append(buffer_, got.value);
     }
-    while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' '))
+        line.pop_back();
     co_return line;
 }
 

@@ -16,8 +16,8 @@ public:
     /// Standard input is a terminal, so there is somebody to ask.
     [[nodiscard]] static bool can_ask();
 
-    /// Prints the call on standard error and reads a line: y, yes, or a (this one and all later ones); anything else
-    /// denies, as does the end of input. An interrupt ends the question.
+    /// Prints the call on standard error and reads a line: y, yes, or a (this one and all later ones);
+    /// anything else denies, as does the end of input. An interrupt ends the question.
     [[nodiscard]] thalweg::task<thalweg::decision> operator()(const thalweg::tool_call& call);
 
 private:

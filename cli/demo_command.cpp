@@ -8,6 +8,7 @@
 
 #include <thalweg/environments/demo.hpp>
 #include <thalweg/protocol/stream_checker.hpp>
+#include <thalweg/protocol/utf8.hpp>
 #include <thalweg/providers/scripted.hpp>
 #include <thalweg/thalweg.hpp>
 
@@ -28,7 +29,8 @@ class narrator {
 public:
     std::string remark(const message& m) {
         switch (m.kind()) {
-        case kind::request_begin: return requests_++ == 0 ? "one request to the model begins" : second_request();
+        case kind::request_begin:
+            return requests_++ == 0 ? "one request to the model begins" : second_request();
         case kind::partial_thinking:
             if (m.frame() == frame::start) return once(segment_, "a segment: start, pieces, stop …");
             return {};
@@ -69,7 +71,8 @@ private:
     std::string about_output(const message& m) {
         if (m.stop() == stop_reason::aborted) return "… and the output says so, for the model";
         --running_;
-        if (running_ > 0) return once(overtaken_, "called later, done earlier: the stream has completion order");
+        if (running_ > 0)
+            return once(overtaken_, "called later, done earlier: the stream has completion order");
         return "each call has exactly one complete output";
     }
 
@@ -96,7 +99,15 @@ std::string detail(const message& m) {
     if (!m.name().empty()) return m.name().str();
     if (const auto* used = m.event_if<token_usage>()) return std::to_string(used->request.total) + " tokens";
     if (const auto* end = m.event_if<request_end>()) return std::string(to_string(end->status));
+    if (const auto* last = m.event_if<run_abort>()) return one_line(last->reason.value_or(text()), 34);
     return one_line(m.content(), 34);
+}
+
+/// printf counts bytes, a reader columns.
+std::string padded(std::string text, std::size_t columns) {
+    const std::size_t size = utf8::count(text);
+    if (size < columns) text.append(columns - size, ' ');
+    return text;
 }
 
 decision careful(const tool_call& call) {
@@ -111,30 +122,37 @@ task<int> show() {
     narrator tells;
     const bool color = wants_color(stdout);
     std::printf("One stream: a scripted model and three tool calls, merged in the order of arrival.\n\n");
-    std::printf("     ms  message                                  content                             what it shows\n");
+    std::printf("     ms  message                                  content                             what "
+                "it shows\n");
 
     const auto start = here.loop().now();
     auto run = chat.run("What is the weather in Oslo, and what do the dice say?", {.approve = careful});
     while (message* m = co_await run.peek()) {
         checker.feed(*m);
-        const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(here.loop().now() - start).count();
+        const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(here.loop().now() - start)
+                            .count();
         const std::string remark = tells.remark(*m);
-        std::printf("%7lld  %-40s %-35s %s%s%s\n", static_cast<long long>(ms), label(*m).c_str(), detail(*m).c_str(),
-                    color ? "\x1b[36m" : "", remark.c_str(), color ? "\x1b[0m" : "");
+        std::printf("%7lld  %s %s %s%s%s\n", static_cast<long long>(ms), padded(label(*m), 40).c_str(),
+                    padded(detail(*m), 35).c_str(), color ? "\x1b[36m" : "", remark.c_str(),
+                    color ? "\x1b[0m" : "");
         std::fflush(stdout);
     }
     checker.finish();
 
     if (run.result().how() == run_outcome::end::interrupted) co_return interrupted;
     std::printf("\nThe reader saw the outputs as they finished; the model got them in call order:");
-    for (const message& m : model.request(1).input) std::printf(" %s", m.tool_call_id().str().c_str());
-    std::printf("\nThe stream checker read all of it and %s.\n", checker.ok() ? "found nothing wrong" : "objects:");
+    for (const message& m : model.request(1).input)
+        std::printf(" %s", m.tool_call_id().str().c_str());
+    std::printf("\nThe stream checker read all of it and %s.\n",
+                checker.ok() ? "found nothing wrong" : "objects:");
     if (!checker.ok()) std::printf("%s\n", checker.report().c_str());
     co_return run.result().ok() && checker.ok() ? ok : failure;
 }
 
 } // namespace
 
-int demo() { return run_main(show); }
+int demo() {
+    return run_main(show);
+}
 
 } // namespace cli

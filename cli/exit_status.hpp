@@ -9,8 +9,8 @@ namespace cli {
 enum exit_status : int {
     ok = 0,
     failure = 1,
-    usage = 2,       ///< the command line is wrong
-    refused = 3,     ///< the provider does not accept the credentials
+    usage = 2,   ///< the command line is wrong
+    refused = 3, ///< the provider does not accept the credentials
     interrupted = 130,
 };
 

@@ -23,7 +23,8 @@ std::string printable(std::string_view utf8) {
     out.reserve(valid.size());
     for (std::size_t n = 0; n < valid.size(); ++n) {
         const auto byte = static_cast<unsigned char>(valid[n]);
-        const bool c1 = byte == 0xc2 && n + 1 < valid.size() && static_cast<unsigned char>(valid[n + 1]) < 0xa0;
+        const bool c1 = byte == 0xc2 && n + 1 < valid.size() &&
+                        static_cast<unsigned char>(valid[n + 1]) < 0xa0;
         if (c1) {
             out += "\xef\xbf\xbd";
             ++n;

@@ -65,7 +65,8 @@ void renderer::show(const message& m) {
     case kind::partial_tool_call_output:
         if (m.frame() == frame::delta) tool_output(m.tool_call_id(), m.content());
         if (!m.images().empty()) {
-            own_line(style::dim, "  " + name_of(m.tool_call_id()) + " │ [" + std::to_string(m.images().size()) + " image(s)]");
+            own_line(style::dim, "  " + name_of(m.tool_call_id()) + " │ [" +
+                                     std::to_string(m.images().size()) + " image(s)]");
         }
         break;
     case kind::tool_call_output: {
@@ -120,7 +121,8 @@ void renderer::finish(const thalweg::token_counts& usage) {
         if (std::exchange(in_line_, false)) std::fputc('\n', out_);
         return;
     }
-    std::string line = std::to_string(usage.total) + " tokens, " + std::to_string(usage.output) + " of them output";
+    std::string line = std::to_string(usage.total) + " tokens, " + std::to_string(usage.output) +
+                       " of them output";
     if (usage.cache_read > 0) line += ", " + std::to_string(usage.cache_read) + " from cache";
     own_line(style::dim, line);
 }

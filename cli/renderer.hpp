@@ -2,9 +2,9 @@
 
 #pragma once
 
-// Shows a run's stream to a person while it arrives: thinking dimmed, answers as they come, a card for each tool with its
-// output attributed by call id (outputs of several tools interleave), usage at the end. Plain text when color is off. Why a
-// run did not end well is the caller's to say.
+// Shows a run's stream to a person while it arrives: thinking dimmed, answers as they come, a card for each
+// tool with its output attributed by call id (outputs of several tools interleave), usage at the end. Plain
+// text when color is off. Why a run did not end well is the caller's to say.
 
 #include <thalweg/protocol/message.hpp>
 

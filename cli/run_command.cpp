@@ -70,7 +70,8 @@ bool uses_openai(const run_arguments& given) {
 }
 
 /// The trace of a new session in the folder that was given.
-result<std::unique_ptr<trace::file_sink>> open_trace(const run_arguments& given, session_options& options, loop& on) {
+result<std::unique_ptr<trace::file_sink>> open_trace(const run_arguments& given, session_options& options,
+                                                     loop& on) {
     if (given.trace.empty()) return std::unique_ptr<trace::file_sink>();
     const trace::session_file where = trace::new_session_file(given.trace, on.wall_ms());
     auto sink = trace::file_sink::open(where);
@@ -94,7 +95,8 @@ int status_of(const run_outcome& outcome) {
     case run_outcome::end::answered: return ok;
     case run_outcome::end::interrupted: return interrupted;
     case run_outcome::end::model_failed:
-        return outcome.last_status() == stop_reason::auth ? static_cast<int>(refused) : static_cast<int>(failure);
+        return outcome.last_status() == stop_reason::auth ? static_cast<int>(refused)
+                                                          : static_cast<int>(failure);
     case run_outcome::end::max_turns:
     case run_outcome::end::busy: return failure;
     }
@@ -108,7 +110,7 @@ task<int> converse(const run_arguments& given, P provider, session_options optio
         co_return complain(*given.json + ": cannot be written; check the folder and its permissions");
     }
     any_environment tools = given.tools == "demo" ? any_environment(environments::demo())
-                                                                : any_environment(none);
+                                                  : any_environment(none);
     session chat(std::move(provider), std::move(tools), std::move(options));
 
     asker ask;
@@ -116,6 +118,10 @@ task<int> converse(const run_arguments& given, P provider, session_options optio
     const bool asks = given.approve == "ask" || (given.approve.empty() && asker::can_ask());
     if (given.approve == "all") how.approve = allow_all;
     if (asks && asker::can_ask()) how.approve = std::ref(ask);
+    if (asks && !asker::can_ask()) {
+        std::fputs("standard input is no terminal, so nobody can be asked: tool calls will be denied\n",
+                   stderr);
+    }
     if (given.max_turns) how.max_turns = given.max_turns;
 
     renderer screen(stdout, wants_color(stdout));
@@ -146,7 +152,8 @@ task<int> perform(const run_arguments& given) {
         providers::openai_chat provider(std::move(chat));
         status = co_await converse(given, std::move(provider), std::move(options));
     } else {
-        providers::scripted provider = given.tools == "demo" ? providers::demo_model() : providers::greeting_model();
+        providers::scripted provider = given.tools == "demo" ? providers::demo_model()
+                                                             : providers::greeting_model();
         status = co_await converse(given, std::move(provider), std::move(options));
     }
     co_return status;

@@ -10,16 +10,18 @@
 namespace cli {
 
 struct run_arguments {
-    std::string provider; ///< scripted, openai-chat; empty = openai-chat if there is a key or a URL, else scripted
+    std::string
+        provider; ///< scripted, openai-chat; empty = openai-chat if there is a key or a URL, else scripted
     std::string base_url;
     std::string model = "gpt-5-mini";
     std::string system;
     std::string tools = "none"; ///< demo, none
     std::string approve;        ///< all, ask, none; empty = ask on a terminal, none otherwise
     std::optional<int> max_turns;
-    std::string trace;               ///< folder; empty = no trace
-    std::optional<std::string> json; ///< file for the stream; "-" = standard output, and nothing else goes there
-    std::string prompt;              ///< "-" = standard input
+    std::string trace; ///< folder; empty = no trace
+    std::optional<std::string>
+        json;           ///< file for the stream; "-" = standard output, and nothing else goes there
+    std::string prompt; ///< "-" = standard input
 };
 
 /// The exit status.

@@ -36,7 +36,8 @@ std::string about(const message& m) {
         what += " " + std::string(to_string(m.decision()));
     }
     if (const auto* end = m.event_if<request_end>()) what += " " + std::string(to_string(end->status));
-    if (const auto* used = m.event_if<token_usage>()) what += " " + std::to_string(used->request.total) + " tokens";
+    if (const auto* used = m.event_if<token_usage>())
+        what += " " + std::to_string(used->request.total) + " tokens";
     if (const auto* aborted = m.event_if<run_abort>(); aborted != nullptr && aborted->reason) {
         what += " " + one_line(*aborted->reason, 160);
     }
@@ -54,11 +55,13 @@ int trace_show(const std::string& file) {
         if (!entry->content) {
             damaged = true;
             std::fflush(stdout); // so that the place is right where both go to one file
-            std::fprintf(stderr, "%s:%zu: %s\n", file.c_str(), entry->line, entry->content.error().message().c_str());
+            std::fprintf(stderr, "%s:%zu: %s\n", file.c_str(), entry->line,
+                         entry->content.error().message().c_str());
             continue;
         }
         const message& m = entry->content.value();
-        const std::string type = m.kind() == kind::session_meta ? "session_meta" : one_line(m.type_name(), 40);
+        const std::string type = m.kind() == kind::session_meta ? "session_meta"
+                                                                : one_line(m.type_name(), 40);
         char when[timestamp_length + 1] = {};
         format_timestamp(when, m.timestamp());
         std::printf("%5zu  %s  %-24s%s\n", entry->line, when, type.c_str(), about(m).c_str());
@@ -70,7 +73,8 @@ int trace_check(const std::string& file) {
     auto source = open(file);
     if (!source) return failure;
     const trace::check_report report = trace::check(*source, file == "-" ? "standard input" : file);
-    for (const trace::finding& each : report.findings) std::printf("%s\n", trace::describe(report, each).c_str());
+    for (const trace::finding& each : report.findings)
+        std::printf("%s\n", trace::describe(report, each).c_str());
     std::printf("%s\n", trace::summary(report).c_str());
     return report.ok() ? ok : failure;
 }

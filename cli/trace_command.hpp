@@ -2,7 +2,8 @@
 
 #pragma once
 
-// `thalweg trace show|check FILE`: looks at a recorded session, or at a stream that --json wrote. FILE may be "-".
+// `thalweg trace show|check FILE`: looks at a recorded session, or at a stream that --json wrote. FILE may be
+// "-".
 
 #include <string>
 

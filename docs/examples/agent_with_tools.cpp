@@ -28,8 +28,11 @@ thalweg::task<int> talk() {
     session chat(providers::openai_chat({.model = "gpt-5-mini"}), std::move(tools));
 
     auto run = chat.run("Is it dry in Oslo and in Rome?", {.approve = allow_all});
-    while (auto m = co_await run.next()) std::cout << to_json(*m) << '\n';
+    while (auto m = co_await run.next())
+        std::cout << to_json(*m) << '\n';
     co_return run.result().ok() ? 0 : 1;
 }
 
-int main() { return thalweg::run_main(talk); } // Ctrl-C interrupts the run, once politely
+int main() {
+    return thalweg::run_main(talk); // Ctrl-C interrupts the run, once politely
+}

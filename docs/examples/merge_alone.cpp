@@ -34,9 +34,12 @@ task<int> listen() {
     work.spawn(pump("brook", 30ms, point.attach({.budget = 64})));
     work.spawn(pump("river", 20ms, point.attach({.budget = 64})));
 
-    while (auto e = co_await point.next()) std::cout << e->source << ' ' << e->number << '\n'; // arrival order
+    while (auto e = co_await point.next())
+        std::cout << e->source << ' ' << e->number << '\n'; // arrival order
     co_await work.join();
     co_return 0; // all sources have ended and nothing is left
 }
 
-int main() { return run_main(listen); }
+int main() {
+    return run_main(listen);
+}

@@ -32,7 +32,9 @@ struct tide_table { // no base class, no registration
         co_return tool_result::completed();
     }
 
-    static std::string level(int hour) { return std::to_string(hour) + " h: " + std::to_string(2 + hour % 6) + " m\n"; }
+    static std::string level(int hour) {
+        return std::to_string(hour) + " h: " + std::to_string(2 + hour % 6) + " m\n";
+    }
 };
 static_assert(is_environment<tide_table>); // says in a sentence what is missing
 
@@ -49,4 +51,6 @@ task<int> sail() {
     co_return run.result().ok() ? 0 : 1;
 }
 
-int main() { return run_main(sail); }
+int main() {
+    return run_main(sail);
+}

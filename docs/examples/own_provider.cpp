@@ -11,7 +11,8 @@
 using namespace thalweg;
 
 std::string upper(std::string word) {
-    for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    for (char& c : word)
+        c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return word;
 }
 
@@ -19,7 +20,8 @@ struct shouting { // deltas only: the engine frames them, so a provider cannot b
     stream<delta, model_outcome> generate(model_request request) {
         std::istringstream words{std::string(request.last_text())};
         std::int64_t count = 0;
-        for (std::string word; words >> word; ++count) co_yield delta::text(upper(word) + "! ");
+        for (std::string word; words >> word; ++count)
+            co_yield delta::text(upper(word) + "! ");
         token_counts used;
         used.output = count;
         used.total = 2 * count;
@@ -39,4 +41,6 @@ task<int> talk() {
     co_return run.result().ok() ? 0 : 1;
 }
 
-int main() { return run_main(talk); }
+int main() {
+    return run_main(talk);
+}

@@ -206,6 +206,8 @@ class program_test(unittest.TestCase):
         self.assertEqual(done.status, 0)
         self.assertEqual(done.out.count("was not allowed"), 3)
         self.assertIn("forecast ✗ Tool call denied by user.", done.out)
+        self.assertEqual(done.err, "")
+        self.assertIn("nobody can be asked", run("run", "--approve", "ask", "hi").err)
 
     def test_a_terminal_gets_colors_unless_NO_COLOR_or_a_dumb_one(self):
         with started("run", "--tools", "demo", "--approve", "all", "hi", terminal=True) as on:
@@ -448,6 +450,13 @@ class program_test(unittest.TestCase):
             at = done.out.index(sentence)
         self.assertIn("in call order: call_A call_B call_C\n", done.out)
         self.assertTrue(done.out.endswith("found nothing wrong.\n"))
+
+    def test_the_demo_can_be_interrupted(self):
+        with started("demo") as on:
+            on.until("partial_thinking")
+            on.interrupt()
+            self.assertEqual(on.end(), 130)
+            self.assertIn("aborted by user", on.seen)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,9 @@ public:
     cli::renderer shown;
 };
 
-message call(const char* name, const char* id) { return message::tool_call(text(name), text("{}"), text(id)); }
+message call(const char* name, const char* id) {
+    return message::tool_call(text(name), text("{}"), text(id));
+}
 message piece(const char* id, const char* words) {
     return message::partial_tool_call_output(frame::delta, text(id), text(words));
 }
@@ -114,7 +116,8 @@ TEST_CASE("a failed tool is marked, its images are counted") {
     screen on;
     on.shown.show(call("draw", "a"));
     on.take();
-    on.shown.show(message::partial_tool_call_output(frame::delta, text("a")).with_images({text("data:image/png;base64,")}));
+    on.shown.show(message::partial_tool_call_output(frame::delta, text("a"))
+                      .with_images({text("data:image/png;base64,")}));
     on.shown.show(output("a", "no ink", stop_reason::failed));
     CHECK(on.take() == "  draw │ [1 image(s)]\n  draw ✗\n");
 }
