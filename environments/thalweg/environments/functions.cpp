@@ -59,7 +59,7 @@ void tool::take_schema(text schema) {
         fault_ = "the schema of the tool \"" + definition_.name.str() + "\": " + compiled.error().message();
 }
 
-tool&& tool::label(text for_people) && {
+tool tool::label(text for_people) && {
     definition_.label = std::move(for_people);
     return std::move(*this);
 }

@@ -58,7 +58,7 @@ public:
     tool(text name, text description, F callable);
 
     /// A name for people (D-13); the tool's name unless set.
-    [[nodiscard]] tool&& label(text for_people) &&;
+    [[nodiscard]] tool label(text for_people) &&;
 
     [[nodiscard]] const tool_definition& definition() const noexcept { return definition_; }
     /// Why this tool cannot be used (its name, its schema), or empty.

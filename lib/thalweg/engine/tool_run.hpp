@@ -24,19 +24,19 @@ public:
     tool_job(tool_call call, text provider_id, environment_ref environment) noexcept
         : call_(std::move(call)), provider_id_(std::move(provider_id)), environment_(environment) {}
 
-    tool_job&& with_limits(tool_limits limits) && {
+    tool_job with_limits(tool_limits limits) && {
         limits_ = limits;
         return std::move(*this);
     }
-    tool_job&& with_grace(std::chrono::milliseconds grace) && {
+    tool_job with_grace(std::chrono::milliseconds grace) && {
         grace_ = grace;
         return std::move(*this);
     }
-    tool_job&& start_on_entry(bool yes) && {
+    tool_job start_on_entry(bool yes) && {
         start_on_entry_ = yes;
         return std::move(*this);
     }
-    tool_job&& unknown(bool yes) && { ///< the environment has no such tool
+    tool_job unknown(bool yes) && { ///< the environment has no such tool
         unknown_ = yes;
         return std::move(*this);
     }

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] const text& arguments() const noexcept { return arguments_; } ///< JSON text of an object
     [[nodiscard]] const text& id() const noexcept { return id_; }               ///< unique in the session
     [[nodiscard]] const std::vector<text>& origin() const noexcept { return origin_; } ///< empty = main session
-    tool_call&& with_origin(std::vector<text> hops) && {
+    tool_call with_origin(std::vector<text> hops) && {
         origin_ = std::move(hops);
         return std::move(*this);
     }
@@ -90,7 +90,7 @@ public:
     static tool_result failed(const error& why) { return failed(why.message()); }
     static tool_result aborted() { return tool_result(stop_reason::aborted, {}); }
 
-    tool_result&& with_images(std::vector<text> data_urls) && {
+    tool_result with_images(std::vector<text> data_urls) && {
         images_ = std::move(data_urls);
         return std::move(*this);
     }

@@ -39,28 +39,28 @@ model_outcome model_outcome::aborted() {
     return with_status(stop_reason::aborted, {});
 }
 
-model_outcome&& model_outcome::permanent() && {
+model_outcome model_outcome::permanent() && {
     permanent_ = true;
     return std::move(*this);
 }
 
-model_outcome&& model_outcome::context_too_long() && {
+model_outcome model_outcome::context_too_long() && {
     context_too_long_ = true;
     permanent_ = true;
     return std::move(*this);
 }
 
-model_outcome&& model_outcome::with_wait(std::chrono::milliseconds w) && {
+model_outcome model_outcome::with_wait(std::chrono::milliseconds w) && {
     wait_ = w;
     return std::move(*this);
 }
 
-model_outcome&& model_outcome::with_usage(token_counts counts) && {
+model_outcome model_outcome::with_usage(token_counts counts) && {
     usage_ = counts;
     return std::move(*this);
 }
 
-model_outcome&& model_outcome::with_raw_stop_reason(text raw) && {
+model_outcome model_outcome::with_raw_stop_reason(text raw) && {
     raw_stop_reason_ = std::move(raw);
     return std::move(*this);
 }

@@ -34,12 +34,12 @@ public:
     static model_outcome auth(std::string message);
     static model_outcome aborted();
 
-    model_outcome&& permanent() &&;        ///< the same request can never succeed
-    model_outcome&& context_too_long() &&; ///< implies permanent; the agent may compact and go on
-    model_outcome&& with_wait(
+    model_outcome permanent() &&;        ///< the same request can never succeed
+    model_outcome context_too_long() &&; ///< implies permanent; the agent may compact and go on
+    model_outcome with_wait(
         std::chrono::milliseconds w) &&;                ///< the provider's wish before a retry; a lower bound
-    model_outcome&& with_usage(token_counts counts) &&; ///< of a failed request (D-03)
-    model_outcome&& with_raw_stop_reason(text raw) &&;
+    model_outcome with_usage(token_counts counts) &&; ///< of a failed request (D-03)
+    model_outcome with_raw_stop_reason(text raw) &&;
 
     [[nodiscard]] stop_reason status() const noexcept { return status_; } ///< never none
     [[nodiscard]] finish why() const noexcept { return why_; }
