@@ -33,6 +33,7 @@
 // after what is ready already, and drains what all of it has sent; but once a segment is full it runs next,
 // so that a long queue does not leave the cache.
 
+#include <thalweg/async/detail/merge_awaiters.hpp>
 #include <thalweg/async/detail/merge_core.hpp>
 #include <thalweg/async/detail/remote_inbox.hpp>
 
