@@ -12,33 +12,28 @@
 // events) or one tool call's output; another producer's messages may stand between any two messages of one.
 // "Stream" is what has one origin: a child's stream is checked like a run of its own.
 //
-// | rule              | asks for                                                                   | numbers
-// | | ----------------- | -------------------------------------------------------------------------- |
-// ------------------ | | framing           | start, deltas, stop of one segment in a row; nothing of the
-// producer       | R-PRO-20           | |                   | between; the complete message is its next one;
-// no segment left open        |                    | | concatenation     | complete message = its deltas:
-// content, images, name, stop reason          | R-PRO-21           | | frame_content     | start and stop are
-// empty; a call's name on its start frame only            | R-PRO-22           | | images            | images
-// in one delta without text, right before the stop                    | R-PRO-23           | | empty_delta |
-// no delta without content                                                   | R-PRO-24           | |
-// approval          | one decision for a completed call, next of the driver after the call, before |
-// R-ENG-20, 21, 23 | |                   | any output; none only where the run is interrupted (placeholder
-// output     |                    | |                   | between request_end and abort) | R-ENG-25, D-20 |
-// | denial            | a call not allowed gets its aborted output at once and no frames           | R-ENG-24
-// | | pairing           | exactly one complete output for each committed call; none for a call that  |
-// R-ENG-40, R-PRO-28 | |                   | is closure only or unknown; nothing behind it; ids used once |
-// R-PRO-13           | | tail              | request_end directly behind token_usage | R-ENG-15, D-04     |
-// | usage             | one token_usage in a completed request, none in another                    | R-ENG-16
-// | | request           | begin and end alternate; model messages inside only, but for the framed    |
-// R-ENG-10, R-ENG-38 | |                   | notice at the turn limit, which is failed |                    |
-// | turn_boundary     | all outputs are complete before the next request, compaction or user input |
-// R-ENG-14, 61       | | compaction        | begin and end alternate, not inside a request; only token_usage
-// between,   | R-ENG-71           | |                   | or the summary's frames (then without complete
-// message) or its text        |                    | | end               | abort once and last; nothing but
-// facts about the run behind the turn       | R-ENG-37, 38, 56   | |                   | limit's notice; a
-// run whose last request failed ends with abort            |                    | | head              |
-// session_meta first on a child's stream, once; never on one's own           | R-PRO-41           | |
-// trace_only        | no event that belongs to the trace only (subagent)                         | R-ENG-82 |
+// - framing: start, deltas and stop of one segment in a row, nothing of the producer between; the complete
+//   message is its next one; no segment stays open (R-PRO-20)
+// - concatenation: the complete message is its deltas: content, images, name, stop reason (R-PRO-21)
+// - frame_content: start and stop are empty; a call's name stands on its start frame only (R-PRO-22)
+// - images: in one delta without text, right before the stop (R-PRO-23)
+// - empty_delta: no delta without content (R-PRO-24)
+// - approval: one decision for a completed call, the driver's next message behind it, before any output
+//   (R-ENG-20, 21, 23); none only where the run is interrupted (R-ENG-25, D-20)
+// - denial: a call that is not allowed gets its aborted output at once and no frames (R-ENG-24)
+// - pairing: exactly one complete output for each committed call, nothing behind it (R-ENG-40); none for a
+//   call that is closure only or unknown (R-PRO-28); ids are used once (R-PRO-13)
+// - tail: request_end directly behind token_usage (R-ENG-15, D-04)
+// - usage: one token_usage in a completed request, none in another (R-ENG-16)
+// - request: begin and end alternate; model messages inside only (R-ENG-10), but for the framed notice at the
+//   turn limit, which is failed (R-ENG-38)
+// - turn_boundary: all outputs are complete before the next request, compaction or user input (R-ENG-14, 61)
+// - compaction: begin and end alternate, outside of requests; between them only token_usage, or the summary's
+//   frames (then without complete message) or its text (R-ENG-71)
+// - end: abort once and last; behind the turn limit's notice nothing but facts about the run; a run whose
+//   last request failed ends with abort (R-ENG-37, 38, 56)
+// - head: session_meta first on a child's stream and once, never on one's own (R-PRO-41)
+// - trace_only: no event that belongs to the trace only (R-ENG-82)
 //
 // A closed text or thinking segment without content may lack its complete message where its stop reason is
 // not completed (R-PRO-27). Events that state facts about the run (trace_fault, notice, unknown ones) may
