@@ -12,9 +12,9 @@
 // protocol/describe.hpp, by value, const& or &&), a `tool_context` and, if it is blocking, a std::stop_token.
 // It is a function, a lambda or a function object with one call operator, and returns
 //
-//     T                           on the loop's thread, so it must be quick; blocking(f) moves it to a thread
-//     pool task<T>                     a coroutine stream<chunk, tool_result>  or stream<chunk>: a coroutine
-//     whose output is seen as it comes
+// - T: runs on the loop's thread, so it must be quick; blocking(f) moves it to a thread pool
+// - task<T>: a coroutine
+// - stream<chunk, tool_result> or stream<chunk>: a coroutine whose output is seen as it comes
 //
 // where T is void, anything that converts to std::string_view, a described struct or another type with a form
 // in JSON (which is what the model then reads), tool_result, or result<> of these, whose error becomes a
