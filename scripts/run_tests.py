@@ -39,7 +39,7 @@ def run(command, test):
     environment = {**SANITIZERS, **os.environ, **test.get("env", {})}
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                 env=environment, cwd=test.get("workdir") or None, start_new_session=True,
+                                 env=environment, cwd=test["workdir"], start_new_session=True,
                                  preexec_fn=test.get("limit"))
         try:
             code = child.wait(timeout=test.get("timeout") or None)
@@ -194,6 +194,7 @@ def main():
     tests = json.loads(listed.stdout)
     for test in tests:
         test["name"] = test["name"].split(" / ")[-1]
+        test["workdir"] = test.get("workdir") or arguments.build  # what meson's arguments are relative to
         test["limit"] = stack_limit(arguments.stack_kib) if arguments.stack_kib else None
     tests = [test for test in tests
              if not arguments.suite or set(arguments.suite) & set(suites(test))]
