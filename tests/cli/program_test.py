@@ -461,4 +461,7 @@ class program_test(unittest.TestCase):
 
 if __name__ == "__main__":
     PROGRAM = os.path.abspath(sys.argv.pop(1))
-    unittest.main(verbosity=1)
+    result = unittest.main(exit=False).result
+    failed = len({str(test) for test, _ in result.failures + result.errors})
+    print(f"{result.testsRun - failed} passed, {failed} failed", flush=True)
+    sys.exit(0 if result.wasSuccessful() else 1)
