@@ -190,6 +190,24 @@ CO_TEST_CASE("each limit of time ends the exchange and names itself") {
     CHECK(hanging.wait_until([](const http_server& s) { return s.deserted() == 2 && s.open() == 0; }));
 }
 
+CO_TEST_CASE("a slow reader is not taken for a silent server") {
+    http_reply reply;
+    reply.pieces = {std::string(std::size_t{24} << 20, 'x')};
+    const http_server server(reply);
+    const context here = co_await this_coroutine();
+    http::request what = get(server.url());
+    what.timeouts.idle = std::chrono::milliseconds(300);
+    http::exchange running = http::client::of(here.loop()).send(std::move(what));
+    co_await read_until_full(running);
+    co_await socket_turns(20); // full again
+    asio::steady_timer longer_than_idle(here.loop().io(), std::chrono::milliseconds(450));
+    co_await longer_than_idle.async_wait(use_task);
+    std::string_view bytes = co_await running.read();
+    while (!bytes.empty())
+        bytes = co_await running.read();
+    CHECK(running.result().kind == outcome_kind::ok);
+}
+
 CO_TEST_CASE("the limit of the connection covers a server that does not answer the door") {
     const deaf_listener deaf;
     const context here = co_await this_coroutine();

@@ -4,6 +4,7 @@
 
 // What the HTTP tests share: requests to the scripted server and whole answers as plain values.
 
+#include "support/catch.hpp"
 #include "support/http_server.hpp"
 
 #include <thalweg/async/asio_interop.hpp>
@@ -73,6 +74,16 @@ inline task<void> socket_turns(int count) {
     for (int i = 0; i < count; ++i) {
         now.expires_after(std::chrono::nanoseconds(0));
         co_await now.async_wait(use_task);
+    }
+}
+
+/// Reads until as much was waiting as an exchange takes from its socket.
+inline task<void> read_until_full(http::exchange& from) {
+    std::string_view bytes = co_await from.read();
+    for (int turns = 16; bytes.size() < std::size_t{256} << 10; turns *= 2) {
+        REQUIRE_FALSE(bytes.empty());
+        co_await socket_turns(turns);
+        bytes = co_await from.read();
     }
 }
 

@@ -78,7 +78,6 @@ void driver::add(transfer& what) {
 void driver::remove(transfer& what) noexcept {
     curl_multi_remove_handle(multi_.get(), what.handle());
     forget(what);
-    set_timer();
 }
 
 void driver::forget(transfer& what) noexcept {
@@ -175,8 +174,8 @@ void driver::step() {
         transfer& what = *to_resume_.back();
         to_resume_.pop_back();
         what.unpaused();
+        curl_easy_pause(what.handle(), CURLPAUSE_CONT); // brings bytes, and may pause again
         if (const auto limit = what.next_limit()) note_limit(limit->at);
-        curl_easy_pause(what.handle(), CURLPAUSE_CONT); // may bring bytes, and pause again
     }
     curl_due_.reset(); // curl asks anew for what is still to come
     int running = 0;

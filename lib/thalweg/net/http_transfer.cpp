@@ -225,11 +225,6 @@ void transfer::attached(driver& to, clock::time_point now) noexcept {
     started_ = last_heard_ = now;
 }
 
-void transfer::unpaused() noexcept {
-    paused_ = false;
-    last_heard_ = clock::now();
-}
-
 std::optional<transfer::limit> transfer::next_limit() const noexcept {
     const auto& limits = request_.timeouts;
     std::optional<limit> first;

@@ -57,8 +57,7 @@ public:
 
     [[nodiscard]] CURL* handle() const noexcept { return easy_.get(); }
     void attached(driver& to, clock::time_point now) noexcept;
-    [[nodiscard]] bool is_paused() const noexcept { return paused_; }
-    void unpaused() noexcept;
+    void unpaused() noexcept { paused_ = false; }
     void complete(CURLcode code);
     void expire(timeout_kind which);
     /// The client goes away under this exchange.
