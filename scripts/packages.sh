@@ -19,6 +19,7 @@ catch2                   build   unit tests
 clang-19                 check   second compiler, sanitizers, fuzzing
 libclang-rt-19-dev       check   run-time libraries of clang's sanitizers
 llvm-19                  check   names functions in sanitizer reports
+valgrind                 check   counts instructions for the gate of the merge
 clang-format-19          format  formatting
 clang-tidy-19            check   static checks
 clang-tools-19           lint    clang-query, which finds coroutine code that g++ 12 miscompiles

@@ -184,6 +184,7 @@ def stack_limit(kib):
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--suite", action="append", help="only this suite (may be repeated)")
+    options.add_argument("--without", action="append", default=[], help="not this suite (may be repeated)")
     options.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options.add_argument("--stack-kib", type=int, help="stack size of the test programs")
     options.add_argument("build")
@@ -197,7 +198,8 @@ def main():
         test["workdir"] = test.get("workdir") or arguments.build  # what meson's arguments are relative to
         test["limit"] = stack_limit(arguments.stack_kib) if arguments.stack_kib else None
     tests = [test for test in tests
-             if not arguments.suite or set(arguments.suite) & set(suites(test))]
+             if (not arguments.suite or set(arguments.suite) & set(suites(test)))
+             and not set(arguments.without) & set(suites(test))]
     tests = [test for test in tests
              if "unit" in suites(test) or wanted(arguments.pattern, test["name"], *suites(test))]
 
