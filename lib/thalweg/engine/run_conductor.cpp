@@ -14,13 +14,25 @@ namespace thalweg {
 
 namespace {
 
-std::string detail_of(const answer_framer::verdict& verdict) { return verdict.why.empty() ? "unknown" : verdict.why; }
+/// Stands in for the output of a call that was interrupted (R-ENG-40).
+message placeholder_for(const message& call) {
+    return message::tool_call_output(text(interrupted_output), call.tool_call_id())
+        .with_provider_id(call.provider_id())
+        .with_stop(stop_reason::aborted);
+}
+
+std::string detail_of(const answer_framer::verdict& verdict) {
+    return verdict.why.empty() ? "unknown" : verdict.why;
+}
 
 } // namespace
 
 run_conductor::run_conductor(session_core& session, run_options options, const thalweg::context& parent)
-    : session_(session), options_(options), max_turns_(options.max_turns.value_or(session.options_.max_turns)),
-      context_(parent.loop(), cancel_), driver_(point_.attach()) {
+    : session_(session),
+      options_(options),
+      max_turns_(options.max_turns.value_or(session.options_.max_turns)),
+      context_(parent.loop(), cancel_),
+      driver_(point_.attach()) {
     cancel_.follow(parent.cancel());
     session_.running_ = this;
 }
@@ -49,7 +61,8 @@ task<void> run_conductor::conduct(std::vector<message> input) {
     driver_.finish();
 }
 
-// One turn: a request with its retries -----------------------------------------------------------------------------
+// One turn: a request with its retries
+// -----------------------------------------------------------------------------
 
 task<run_conductor::next> run_conductor::turn() {
     const std::vector<message> turn_input = std::move(next_input_);
@@ -66,9 +79,9 @@ task<run_conductor::next> run_conductor::turn() {
             co_return next::end;
         }
         if (verdict.status == stop_reason::completed) break;
-        const bool hopeless = session_.options_.retry.fail_fast && attempt_->outcome && attempt_->outcome->is_permanent();
-        if (verdict.status == stop_reason::auth || hopeless) {
-            co_await end_by_abort(run_outcome::end::model_failed, "llm request error: " + detail_of(verdict), owed());
+        if (verdict.status == stop_reason::auth || is_hopeless()) {
+            co_await end_by_abort(run_outcome::end::model_failed, "llm request error: " + detail_of(verdict),
+                                  owed());
             co_return next::end;
         }
 
@@ -97,15 +110,21 @@ task<run_conductor::next> run_conductor::turn() {
     co_return next_input_.empty() ? next::end : next::turn;
 }
 
+/// The same request can never succeed, and the session wants to know at once.
+bool run_conductor::is_hopeless() const {
+    return session_.options_.retry.fail_fast && attempt_->outcome && attempt_->outcome->is_permanent();
+}
+
 /// The wait before the next attempt (R-ENG-51, D-05); empty when there will be none.
 std::optional<std::chrono::milliseconds> run_conductor::wait_before_retry(int ordinal) const {
     const retry_policy& policy = session_.options_.retry;
     const stop_reason status = attempt_->verdict->status;
-    const bool hopeless = policy.fail_fast && attempt_->outcome && attempt_->outcome->is_permanent();
-    const bool retried = status == stop_reason::failed || status == stop_reason::timeout || status == stop_reason::malformed;
-    if (!retried || hopeless || ordinal > policy.most || context_.stop_requested()) return std::nullopt;
+    const bool retried = status == stop_reason::failed || status == stop_reason::timeout ||
+                         status == stop_reason::malformed;
+    if (!retried || is_hopeless() || ordinal > policy.most || context_.stop_requested()) return std::nullopt;
     auto wait = policy.base;
-    for (int n = 1; n < ordinal && wait < policy.ceiling; ++n) wait *= 2;
+    for (int n = 1; n < ordinal && wait < policy.ceiling; ++n)
+        wait *= 2;
     if (attempt_->outcome && attempt_->outcome->wait()) wait = std::max(wait, *attempt_->outcome->wait());
     return std::min(wait, policy.ceiling);
 }
@@ -118,7 +137,8 @@ std::string run_conductor::exhausted_reason() const {
     return "llm request" + after + ": " + detail_of(last);
 }
 
-// One request --------------------------------------------------------------------------------------------------------
+// One request
+// --------------------------------------------------------------------------------------------------------
 
 task<void> run_conductor::request(int ordinal) {
     attempt_.emplace(session_.ids_);
@@ -145,8 +165,8 @@ task<void> run_conductor::request(int ordinal) {
 task<void> run_conductor::drive(scope& tools) {
     attempt& now = *attempt_;
     try {
-        model_request asked(session_.history_, attempt_input_, session_.tools_, text(session_.options_.system),
-                            text(session_.options_.thinking_level));
+        model_request asked(session_.history_, attempt_input_, session_.tools_,
+                            text(session_.options_.system), text(session_.options_.thinking_level));
         auto answer = session_.provider_.generate(std::move(asked));
         while (delta* piece = co_await answer.peek()) {
             bool consumed = false;
@@ -224,11 +244,13 @@ void run_conductor::commit() {
     attempt_->committed = true;
     std::vector<message>& history = session_.history_;
     history.insert(history.end(), attempt_input_.begin(), attempt_input_.end());
-    std::copy_if(attempt_->framer.segments().begin(), attempt_->framer.segments().end(), std::back_inserter(history),
-                 [](const message& m) { return m.kind() != kind::tool_call || m.stop() == stop_reason::completed; });
+    std::copy_if(
+        attempt_->framer.segments().begin(), attempt_->framer.segments().end(), std::back_inserter(history),
+        [](const message& m) { return m.kind() != kind::tool_call || m.stop() == stop_reason::completed; });
 }
 
-// Approval and dispatch ------------------------------------------------------------------------------------------------
+// Approval and dispatch
+// ------------------------------------------------------------------------------------------------
 
 task<void> run_conductor::decide(message call, scope& tools) {
     call_record& record = attempt_->calls.emplace_back(call_record{call, std::nullopt});
@@ -242,7 +264,8 @@ task<void> run_conductor::decide(message call, scope& tools) {
         dispatch(record, std::move(asked), tools);
         co_return;
     }
-    const text why(given == decision::forbidden ? "Tool call denied by policy." : "Tool call denied by user.");
+    const text why(given == decision::forbidden ? "Tool call denied by policy."
+                                                : "Tool call denied by user.");
     record.output = stamped(message::tool_call_output(why, call.tool_call_id())
                                 .with_provider_id(call.provider_id())
                                 .with_stop(stop_reason::aborted));
@@ -262,7 +285,8 @@ task<decision> run_conductor::ask(const tool_call& call) {
     co_return given;
 }
 
-/// The tool is a producer before the driver goes on (R-ENG-12); nothing waits for it until the end of the turn.
+/// The tool is a producer before the driver goes on (R-ENG-12); nothing waits for it until the end of the
+/// turn.
 void run_conductor::dispatch(call_record& record, tool_call call, scope& tools) {
     const session_options& options = session_.options_;
     const auto special = options.tool_overrides.find(call.name().view());
@@ -276,7 +300,8 @@ void run_conductor::dispatch(call_record& record, tool_call call, scope& tools) 
     tools.spawn(run_tool(std::move(job), point_.attach(), record.output));
 }
 
-// Ends -----------------------------------------------------------------------------------------------------------------
+// Ends
+// -----------------------------------------------------------------------------------------------------------------
 
 /// Outputs of the turn in call order (R-ENG-33).
 std::vector<message> run_conductor::outputs() const {
@@ -295,9 +320,7 @@ std::vector<message> run_conductor::owed() const {
         carry = outputs();
         for (const call_record& each : attempt_->calls) {
             if (each.output) continue;
-            carry.push_back(stamped(message::tool_call_output(text(interrupted_output), each.call.tool_call_id())
-                                        .with_provider_id(each.call.provider_id())
-                                        .with_stop(stop_reason::aborted)));
+            carry.push_back(stamped(placeholder_for(each.call)));
         }
         return carry;
     }
@@ -316,9 +339,7 @@ task<void> run_conductor::place_holders() {
     if (!attempt_->committed) co_return;
     for (call_record& each : attempt_->calls) {
         if (each.output) continue;
-        message placeholder = message::tool_call_output(text(interrupted_output), each.call.tool_call_id())
-                                  .with_provider_id(each.call.provider_id())
-                                  .with_stop(stop_reason::aborted);
+        message placeholder = placeholder_for(each.call);
         co_await send(std::move(placeholder));
     }
 }

@@ -2,14 +2,14 @@
 
 #pragma once
 
-// One run: the turn state machine (engine §2–§5). It is the producer of the model's messages at the merge point and
-// starts the tools, which are the others.
+// One run: the turn state machine (engine §2–§5). It is the producer of the model's messages at the merge
+// point and starts the tools, which are the others.
 //
 //     limit check → request_begin → pull model → [tool_call → approve → dispatch]* → request_end
 //                 → wait for all tools → outcome handling → next input
 //
-// Everything that must survive an interrupt or a dropped stream is a member here and not a local of a coroutine, so
-// that a deaf party can be destroyed where it is suspended and the rest is still settled.
+// Everything that must survive an interrupt or a dropped stream is a member here and not a local of a
+// coroutine, so that a deaf party can be destroyed where it is suspended and the rest is still settled.
 
 #include <thalweg/async/merge.hpp>
 #include <thalweg/async/scope.hpp>
@@ -70,11 +70,13 @@ private:
     void close_request(int ordinal);
     void commit();
     [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_retry(int ordinal) const;
+    [[nodiscard]] bool is_hopeless() const;
     [[nodiscard]] std::vector<message> outputs() const;
     [[nodiscard]] std::vector<message> owed() const;
     [[nodiscard]] task<void> place_holders();
     [[nodiscard]] task<void> end_by_limit();
-    [[nodiscard]] task<void> end_by_abort(run_outcome::end how, std::string reason, std::vector<message> carry);
+    [[nodiscard]] task<void> end_by_abort(run_outcome::end how, std::string reason,
+                                          std::vector<message> carry);
     [[nodiscard]] std::string exhausted_reason() const;
     [[nodiscard]] task<void> report_trace_fault();
     [[nodiscard]] message stamped(message m) const;
