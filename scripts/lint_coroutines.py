@@ -36,7 +36,7 @@ INSTEAD = {
     "capture": "co_await in a lambda capture: g++ 12 miscompiles it. Await into a local first, then capture that.",
 }
 COROUTINE = re.compile(r"\bco_(await|yield|return)\b|\bCO_TEST_CASE\b")
-ALONE = re.compile(r"#include <(thalweg/([a-z]+)/[^>]+)>")
+INCLUDE = re.compile(r"#include <(thalweg/([a-z]+)/[^>]+)>")
 NOTE = re.compile(r'^(.+?):(\d+):(\d+): note: "([a-z-]+)" binds here$')
 BROKEN = re.compile(r"^(.+?:\d+:\d+: (?:fatal )?error: .*|\d+:\d+: .*)$")
 
@@ -51,8 +51,8 @@ def find_clang_query():
 
 def write_query(where):
     """clang-query reads neither comments in every version nor our placeholder."""
-    with open(os.path.join(HERE, "coroutine-lint.query"), encoding="utf-8") as file:
-        lines = [line for line in file if line.strip() and not line.startswith("#")]
+    text = read(os.path.join(HERE, "coroutine-lint.query"))
+    lines = [line + "\n" for line in text.splitlines() if line and not line.startswith("#")]
     query = tempfile.NamedTemporaryFile("w", suffix=".query", delete=False)
     query.write("".join(lines).replace("WHERE", where))
     query.close()
@@ -75,8 +75,7 @@ def read_commands(build):
     path = os.path.join(build or "", "compile_commands.json")
     if not build or not os.path.exists(path):
         return {}
-    with open(path, encoding="utf-8") as file:
-        entries = json.load(file)
+    entries = json.loads(read(path))
     commands = {}
     for entry in entries:
         words = entry.get("arguments") or shlex.split(entry["command"])
@@ -94,15 +93,34 @@ def default_flags(build, commands):
     return flags + sorted(asio)
 
 
-def has_coroutines(build, source):
-    """Whether a source of the build directory, or the header that it checks, says so; parsing the others costs minutes."""
-    with open(source, encoding="utf-8") as file:
-        text = file.read()
-    if os.path.basename(source).startswith("header-"):
-        header = ALONE.search(text)
-        with open(os.path.join(build, "rooms", header.group(2), header.group(1)), encoding="utf-8") as file:
-            text = file.read()
-    return COROUTINE.search(text)
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def our_headers(build, source):
+    """The headers of the rooms that a source includes, directly or not."""
+    found, open_ends = set(), [source]
+    while open_ends:
+        for name, room in INCLUDE.findall(read(open_ends.pop())):
+            path = os.path.join(build, "rooms", room, name)
+            if path not in found and os.path.exists(path):
+                found.add(path)
+                open_ends.append(path)
+    return found
+
+
+def worth_reading(build, sources):
+    """The sources with coroutines, and what checks headers with coroutines that none of those includes."""
+    mine = [path for path in sources if not os.path.basename(path).startswith("header-") and COROUTINE.search(read(path))]
+    covered = set().union(*(our_headers(build, path) for path in mine))
+    for path in sources:
+        if os.path.basename(path).startswith("header-"):
+            own = {header for header in our_headers(build, path) if COROUTINE.search(read(header))}
+            if own - covered:
+                mine.append(path)
+                covered |= own
+    return mine
 
 
 def lint(tool, query, source, directory, flags):
@@ -141,8 +159,8 @@ def main():
     where = "isExpansionInMainFile()"
     if arguments.ours:
         where = f'anyOf(isExpansionInMainFile(), isExpansionInFileMatching("{OURS}"))'
-        units = [(source, *command) for source, command in sorted(commands.items())
-                 if os.path.exists(source) and has_coroutines(arguments.build, source)]
+        sources = worth_reading(arguments.build, [path for path in sorted(commands) if os.path.exists(path)])
+        units = [(source, *commands[source]) for source in sources]
     else:
         missing = [name for name in arguments.files if not os.path.isfile(name)]
         if missing or not arguments.files:
