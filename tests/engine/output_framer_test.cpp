@@ -55,7 +55,8 @@ TEST_CASE("the limit counts characters, keeps the head and is exact") {
 }
 
 TEST_CASE("whatever bytes come, what goes out is valid UTF-8 and pieces equal the whole") {
-    const std::string hostile("ok \xff\xc3(\xe2\x82 \xed\xa0\x80 \x00 \xf0\x9f\x98\x80 \xf0\x9f", 26);
+    using namespace std::string_literals;
+    const std::string hostile = "ok \xff\xc3(\xe2\x82 \xed\xa0\x80 \x00 \xf0\x9f\x98\x80 \xf0\x9f"s;
     for (std::size_t cut = 0; cut <= hostile.size(); ++cut) {
         INFO("cut at " << cut);
         output_framer f("c", {}, 0);
