@@ -118,6 +118,24 @@ CO_TEST_CASE("a whole JSON answer in place of a stream comes in the outcome") {
     CHECK(contains(large.outcome.message, "exceeds 1000 bytes"));
 }
 
+CO_TEST_CASE("blanks before a body that is labelled as JSON decide nothing") {
+    http_reply reply = typed("application/json", "");
+    reply.framing = http_framing::chunked;
+    reply.pace = http_pace::when_read;
+    reply.pieces = {"\n", "  ", "\r\n", "{}"};
+    const whole_events json = co_await events_of(reply);
+    CHECK(json.outcome.kind == outcome_kind::ok);
+    CHECK(json.outcome.body == "\n  \r\n{}");
+    reply.pieces = {"\n", "\n", "data: a\n", "\ndata: b\n\n"};
+    const whole_events events = co_await events_of(reply);
+    CHECK(events.data == std::vector<std::string>{"a", "b"});
+    CHECK(events.outcome.body.empty());
+    reply.pieces = {"\n", " ", "data: a\n\n"}; // a blank makes the line an unknown field
+    const whole_events none = co_await events_of(reply);
+    CHECK(none.data.empty());
+    CHECK(none.outcome.kind == outcome_kind::ok);
+}
+
 CO_TEST_CASE("a wrong label of a stream is forgiven") {
     for (const char* type : {"", "text/plain", "application/octet-stream", "application/json",
                              "TEXT/Event-Stream ; charset=x"}) {

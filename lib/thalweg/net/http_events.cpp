@@ -35,38 +35,40 @@ std::string_view media_type(const response_head& head) {
 
 // What to make of a body. Some servers label a stream as plain text or bytes, or as JSON; so a label only
 // decides where the first byte does not contradict it.
-enum class body_kind : std::uint8_t { error, json, events, foreign };
+enum class body_kind : std::uint8_t { error, json, undecided, events, foreign };
 
-body_kind kind_of(const response_head& head, std::string_view first_bytes) {
+body_kind kind_of(const response_head& head) {
     if (head.status < 200 || head.status >= 300) return body_kind::error;
     const auto type = media_type(head);
-    if (same_name(type, "application/json")) {
-        const auto at = first_bytes.find_first_not_of(" \t\r\n");
-        const bool is_json = at != std::string_view::npos &&
-                             (first_bytes[at] == '{' || first_bytes[at] == '[');
-        return is_json ? body_kind::json : body_kind::events;
-    }
+    if (same_name(type, "application/json")) return body_kind::undecided;
     for (const auto* known :
          {"", "text/event-stream", "text/plain", "application/octet-stream", "application/x-ndjson"})
         if (same_name(type, known)) return body_kind::events;
     return body_kind::foreign;
 }
 
+// Of a body that is labelled as JSON, by all of it that has arrived.
+body_kind kind_of_json(std::string_view bytes) {
+    const auto at = bytes.find_first_not_of(" \t\r\n");
+    if (at == std::string_view::npos) return body_kind::undecided;
+    return bytes[at] == '{' || bytes[at] == '[' ? body_kind::json : body_kind::events;
+}
+
 /// Takes the bytes of one answer and says what they are.
 class answer_reader {
 public:
     answer_reader(const exchange& of, const response_head& head, sse_limits limits)
-        : exchange_(&of), head_(&head), limits_(limits), parser_(limits) {}
+        : exchange_(&of), head_(&head), limits_(limits), parser_(limits), kind_(kind_of(head)) {}
 
     /// Returns whether more should be read.
     bool take(std::string_view bytes) {
         if (bytes.empty()) return end_of_body();
-        if (outcome_.excerpt.empty()) kind_ = kind_of(*head_, bytes);
         outcome_.excerpt.append(bytes.substr(0, most_excerpt - outcome_.excerpt.size()));
         switch (kind_) {
         case body_kind::events: parser_.feed(bytes); return true;
         case body_kind::error: return collect(bytes, most_error_body);
         case body_kind::json: return collect(bytes, limits_.event);
+        case body_kind::undecided: return decide(bytes);
         case body_kind::foreign: return outcome_.excerpt.size() < most_excerpt;
         }
         return false;
@@ -111,6 +113,16 @@ private:
         return outcome_.body.size() < limit;
     }
 
+    // Blanks are kept until something follows them: they belong to whatever that is.
+    bool decide(std::string_view bytes) {
+        const bool fits = collect(bytes, limits_.event);
+        kind_ = kind_of_json(outcome_.body);
+        if (kind_ != body_kind::events) return fits;
+        kept_ = std::exchange(outcome_.body, {});
+        parser_.feed(kept_);
+        return true;
+    }
+
     void complain(std::string_view why) {
         outcome_.kind = outcome_kind::malformed;
         outcome_.message.assign(exchange_->label()).append(": ").append(why);
@@ -121,7 +133,8 @@ private:
     sse_limits limits_;
     sse_parser parser_;
     events_outcome outcome_;
-    body_kind kind_ = body_kind::events;
+    body_kind kind_;
+    std::string kept_;
     bool ended_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <thalweg/net/padded.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cstdlib>
 #include <sys/socket.h>
@@ -15,6 +16,8 @@
 namespace thalweg::http::detail {
 
 namespace {
+
+constexpr std::chrono::milliseconds no_limit = std::chrono::hours(24 * 7);
 
 std::string_view trim(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";
@@ -59,12 +62,13 @@ transfer::transfer(request what) : request_(std::move(what)) {
     std::string shown;
     if (complaint.empty()) shown = public_url(request_.url, complaint);
     label_ = shown.empty() ? std::string("HTTP request") : request_.method + " " + shown;
-    if (complaint.empty()) {
-        easy_.reset(curl_easy_init());
-        if (!easy_) complaint = "curl has no memory for another request";
-    }
     if (!complaint.empty()) {
         end(outcome_kind::rejected, complaint);
+        return;
+    }
+    easy_.reset(curl_easy_init());
+    if (!easy_) {
+        end(outcome_kind::transport, "curl has no memory for another request");
         return;
     }
     set_up();
@@ -94,11 +98,9 @@ void transfer::set_up() {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
     curl_easy_setopt(easy, CURLOPT_URL, request_.url.c_str());
 
-    // curl takes zero for its own default; a week stands for "no limit".
-    constexpr long no_limit = 7L * 24 * 3600 * 1000;
-    const auto connect = request_.timeouts.connect.count();
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                     connect > 0 ? static_cast<long>(std::min<long long>(connect, no_limit)) : no_limit);
+    const auto connect = request_.timeouts.connect;
+    const auto limit = connect.count() > 0 ? std::min(connect, no_limit) : no_limit; // curl's zero is 300 s
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit.count()));
 
     const char* bundle = from_environment("CURL_CA_BUNDLE");
     if (bundle == nullptr) bundle = from_environment("SSL_CERT_FILE");
@@ -196,6 +198,7 @@ void transfer::note_activity() noexcept {
 // The reader ------------------------------------------------------------------------------------------
 
 void transfer::wait(loop& on, thalweg::detail::ready_node& node, bool for_head) noexcept {
+    assert(waiting_ == nullptr && "an exchange has one reader at a time");
     waiting_on_ = &on;
     waiting_ = &node;
     waiting_for_head_ = for_head;
@@ -230,7 +233,7 @@ std::optional<transfer::limit> transfer::next_limit() const noexcept {
     std::optional<limit> first;
     const auto consider = [&first](clock::time_point from, std::chrono::milliseconds length,
                                    timeout_kind which) {
-        if (length.count() <= 0) return;
+        if (length.count() <= 0 || length > no_limit) return;
         if (!first || from + length < first->at) first = limit{from + length, which};
     };
     consider(started_, limits.total, timeout_kind::total);
