@@ -82,11 +82,11 @@ public:
         if (says(error_, {"insufficient_quota", "billing_error"}))
             message_ += "; the account has no quota left, which only its owner can change";
         model_outcome made = kind();
-        if (is_too_long(error_, status_)) std::move(made).context_too_long();
-        if (is_permanent(error_, head_)) std::move(made).permanent();
+        if (is_too_long(error_, status_)) made = std::move(made).context_too_long();
+        if (is_permanent(error_, head_)) made = std::move(made).permanent();
         auto wait = retry_after(head_, now_ms_);
         if (!wait) wait = error_.retry_delay;
-        if (wait) std::move(made).with_wait(*wait);
+        if (wait) made = std::move(made).with_wait(*wait);
         return made;
     }
 
@@ -160,7 +160,7 @@ model_outcome chat_outcome(const chat_ending& said, const http::events_outcome& 
     }
     case chat_status::unfinished: made = of_transport(transport, label, secret, now_ms); break;
     }
-    if (said.usage) std::move(made).with_usage(*said.usage);
+    if (said.usage) made = std::move(made).with_usage(*said.usage);
     return std::move(made).with_raw_stop_reason(said.raw_finish_reason);
 }
 
