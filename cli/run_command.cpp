@@ -98,6 +98,9 @@ int status_of(const run_outcome& outcome) {
         return outcome.last_status() == stop_reason::auth ? static_cast<int>(refused)
                                                           : static_cast<int>(failure);
     case run_outcome::end::max_turns:
+    case run_outcome::end::stopped:
+    case run_outcome::end::compaction_failed:
+    case run_outcome::end::input_failed:
     case run_outcome::end::busy: return failure;
     }
     return failure;

@@ -55,11 +55,13 @@ std::optional<std::string> array_difference(const json::array& expected, const j
 
 } // namespace
 
-std::optional<std::string> difference(const json::value& expected, const json::value& seen, const std::string& path) {
+std::optional<std::string> difference(const json::value& expected, const json::value& seen,
+                                      const std::string& path) {
     if (expected.is_object() && seen.is_object()) {
         return object_difference(expected.as_object(), seen.as_object(), path);
     }
-    if (expected.is_array() && seen.is_array()) return array_difference(expected.as_array(), seen.as_array(), path);
+    if (expected.is_array() && seen.is_array())
+        return array_difference(expected.as_array(), seen.as_array(), path);
     const bool equal = expected.is_string() && seen.is_string()
                            ? text_matches(expected.as_string(), seen.as_string())
                            : expected == seen;
@@ -70,7 +72,8 @@ std::optional<std::string> difference(const json::value& expected, const json::v
 std::optional<std::string> difference(const json::object& expect, const json::object& seen) {
     // The kind of operation is the runner's own doing.
     json::object wanted = expect;
-    for (json::value& run : wanted.at("runs").as_array()) run.as_object().erase("op");
+    for (json::value& run : wanted.at("runs").as_array())
+        run.as_object().erase("op");
     return object_difference(wanted, seen, "expect");
 }
 
@@ -80,9 +83,20 @@ namespace {
 std::vector<std::pair<std::string, json::array*>> lists_of(json::object& expect) {
     std::vector<std::pair<std::string, json::array*>> lists;
     for (json::value& run : expect.at("runs").as_array()) {
-        lists.emplace_back("stream", &run.as_object().at("stream").as_array());
+        for (const char* name : {"stream", "history", "carry_over"}) {
+            json::value* list = run.as_object().if_contains(name);
+            if (list != nullptr) lists.emplace_back(name, &list->as_array());
+        }
     }
-    for (json::value& file : expect.at("trace").as_array()) lists.emplace_back("trace", &file.as_array());
+    if (json::value* children = expect.if_contains("children")) {
+        for (auto& child : children->as_object()) {
+            for (json::value& file : child.value().at("trace").as_array()) {
+                lists.emplace_back("child's trace", &file.as_array());
+            }
+        }
+    }
+    for (json::value& file : expect.at("trace").as_array())
+        lists.emplace_back("trace", &file.as_array());
     for (json::value& input : expect.at("llm_inputs").as_array()) {
         lists.emplace_back("llm input", &input.as_object().at("new_messages").as_array());
     }
@@ -130,7 +144,9 @@ bool twice(json::array& list, std::size_t at) {
     list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), copy);
     return true;
 }
-bool alter_one(json::array& list, std::size_t at) { return alter(list[at]); }
+bool alter_one(json::array& list, std::size_t at) {
+    return alter(list[at]);
+}
 bool to_the_end(json::array& list, std::size_t at) {
     if (at + 1 >= list.size() || std::all_of(list.begin() + static_cast<std::ptrdiff_t>(at), list.end(),
                                              [&](const json::value& v) { return v == list[at]; })) {
@@ -158,7 +174,8 @@ std::vector<mutant> mutants(const json::object& expect) {
                 m.expect = expect;
                 auto [name, list] = lists_of(m.expect)[which];
                 if (!apply(*list, at)) continue;
-                m.what = std::string(word) + " " + name + " " + std::to_string(which) + "[" + std::to_string(at) + "]";
+                m.what = std::string(word) + " " + name + " " + std::to_string(which) + "[" +
+                         std::to_string(at) + "]";
                 all.push_back(std::move(m));
             }
         }

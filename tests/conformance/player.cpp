@@ -2,20 +2,17 @@
 
 #include "player.hpp"
 
-#include "script.hpp"
+#include "stage.hpp"
 
 #include <thalweg/async/scope.hpp>
 #include <thalweg/async/sleep.hpp>
-#include <thalweg/engine/session.hpp>
 #include <thalweg/protocol/stream_checker.hpp>
 #include <thalweg/testing/virtual_loop.hpp>
-#include <thalweg/trace/memory_sink.hpp>
-
-#include <boost/json/parse.hpp>
 
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -26,87 +23,78 @@ using std::chrono::milliseconds;
 
 namespace {
 
-json::object to_value(const message& m) {
-    json::object value = json::parse(to_json(m)).as_object();
-    value.erase("timestamp");
-    return value;
-}
-
-json::array to_values(std::span<const message> messages) {
-    json::array values;
-    for (const message& m : messages) values.push_back(to_value(m));
-    return values;
-}
-
-/// Answers as the scenario says and keeps what it was asked.
-class scripted_approver {
+/// A scenario under way: the session, and what takes its place after a resume.
+class play_of {
 public:
-    explicit scripted_approver(const json::object& script) : script_(script) {}
-
-    task<decision> operator()(const tool_call& call) {
-        json::object asked;
-        asked["tool_call_id"] = call.id().str();
-        calls.push_back(std::move(asked));
-        const json::value* entry = script_.if_contains(provider_id(call.id()));
-        if (entry == nullptr) co_return decision::allow;
-        const json::object& answer = entry->as_object();
-        const json::value* wait = answer.if_contains("wait_ms");
-        if (wait != nullptr) co_await sleep_through(milliseconds(wait->as_int64()));
-        if (answer.contains("throw")) throw std::runtime_error("the scripted approver throws");
-        const auto& word = answer.at("decision").as_string();
-        co_return word == "allow" ? decision::allow : word == "forbidden" ? decision::forbidden : decision::deny;
+    explicit play_of(const scenario& s)
+        : scenario_(s),
+          model_(s.data.at("llm").as_array()),
+          tools_(s.data.at("tools").as_object(), s.data.at("llm").as_array(), s.settings()),
+          approver_(s.data.at("approvals").as_object()) {
+        const json::value* meta = s.settings().if_contains("session_meta");
+        std::vector<message> head;
+        if (meta != nullptr && meta->as_bool()) head.push_back(message::session_meta(recorded_meta()));
+        begin(std::move(head));
     }
 
-    json::array calls;
+    task<void> operate_all();
+    [[nodiscard]] observation seen();
 
 private:
-    const json::object& script_;
+    void begin(std::vector<message> head);
+    [[nodiscard]] task<json::object> operate(const json::object& operation);
+    [[nodiscard]] task<json::object> run(const json::object& operation, const context& under);
+    [[nodiscard]] task<json::object> compact(const context& under);
+    [[nodiscard]] json::object resume(const json::object& operation);
+
+    [[nodiscard]] task<void> fire(cancel_source& stop, milliseconds at);
+    [[nodiscard]] task<void> steer(const json::object& script, std::vector<std::optional<bool>>& given,
+                                   std::vector<std::optional<bool>>& recalled, std::size_t at);
+    [[nodiscard]] task<void> notify(const json::object& script);
+    [[nodiscard]] task<void> skip(milliseconds at, json::object& seen);
+    [[nodiscard]] task<void> stop_softly(milliseconds at);
+
+    const scenario& scenario_;
+    numbered_model model_;
+    script_environment tools_;
+    scripted_approver approver_;
+    std::unique_ptr<trace::memory_sink> sink_;
+    std::unique_ptr<session_core> session_;
+    std::vector<std::vector<message>> files_; // of sessions before a resume
+    bool goes_on_in_last_file_ = false;
+    stream_checker checker_;
+    json::array runs_;
 };
 
-session_options options_of(const scenario& s, trace::sink& sink) {
-    const json::object& settings = s.settings();
-    const auto number = [&settings](const char* key, std::int64_t otherwise) {
-        const json::value* given = settings.if_contains(key);
-        return given != nullptr ? given->as_int64() : otherwise;
-    };
-    session_options options;
-    options.trace = &sink;
-    options.max_turns = static_cast<int>(number("max_turns", -1));
-    options.retry.most = static_cast<int>(number("max_reconnects", 5));
-    options.retry.base = milliseconds(number("backoff_ms", 2000));
-    options.retry.ceiling = milliseconds(number("backoff_max_ms", 30000));
-    if (const json::value* fast = settings.if_contains("fail_fast")) options.retry.fail_fast = fast->as_bool();
-    const json::value* environment = settings.if_contains("environment");
-    options.start_on_entry = environment != nullptr && environment->as_string() == "start_on_entry" && !breaks(s);
-    if (const json::value* limits = settings.if_contains("tools")) {
-        for (const auto& tool : limits->as_object()) {
-            tool_limits special;
-            const json::object& given = tool.value().as_object();
-            if (const json::value* v = given.if_contains("timeout_ms")) special.timeout = milliseconds(v->as_int64());
-            if (const json::value* v = given.if_contains("max_output_length")) special.max_output = v->as_int64();
-            options.tool_overrides[std::string(tool.key())] = special;
-        }
+void play_of::begin(std::vector<message> head) {
+    if (session_ != nullptr) {
+        model_.leave();
+        session_.reset();
     }
-    if (const json::value* policy = settings.if_contains("command_policy")) {
-        std::vector<command_rule> rules;
-        for (const json::value& each : policy->at("rules").as_array()) {
-            rules.push_back({std::string(each.at("name").as_string()), std::string(each.at("pattern").as_string())});
-        }
-        options.commands = command_policy::make(std::move(rules)).value();
-    }
+    sink_ = std::make_unique<trace::memory_sink>(std::move(head));
+    const json::object& settings = scenario_.settings();
+    session_options options = options_of(settings);
+    if (breaks(scenario_))
+        options.start_on_entry = false; // an environment that breaks has no frames, not even one on entry
+    options.trace = sink_.get();
     const json::value* level = settings.if_contains("level");
     if (level != nullptr && level->as_string() == "session") options.meta = recorded_meta();
-    return options;
+    session_ = std::make_unique<session_core>(provider_ref(model_), environment_ref(tools_),
+                                              std::move(options));
+    model_.serve(*session_);
 }
 
-task<void> fire(cancel_source& stop, milliseconds at) {
-    const bool waited = co_await sleep_for(at);
-    if (waited) stop.request(cancel_reason::user);
+// Operations
+// -----------------------------------------------------------------------------------------------------------------
+
+task<void> play_of::operate_all() {
+    for (const json::value& each : scenario_.data.at("runs").as_array()) {
+        json::object seen = co_await operate(each.as_object());
+        runs_.push_back(std::move(seen));
+    }
 }
 
-/// One operation of the scenario; what the caller saw.
-task<json::object> operate(session_core& core, const json::object& operation, run_options options,
-                           stream_checker& checker) {
+task<json::object> play_of::operate(const json::object& operation) {
     const context here = co_await this_coroutine();
     cancel_source stop;
     const context under(here.loop(), stop);
@@ -118,64 +106,212 @@ task<json::object> operate(session_core& core, const json::object& operation, ru
             timers.spawn(fire(stop, milliseconds(at->as_int64())));
         }
     }
-    json::array stream_seen;
+    const json::value* op = operation.if_contains("op");
+    const std::string_view word = op != nullptr ? std::string_view(op->as_string()) : "run";
+    json::object seen;
+    if (word == "resume") {
+        seen = resume(operation);
+    } else if (word == "compact") {
+        seen = co_await compact(under);
+    } else {
+        seen = co_await run(operation, under);
+    }
+    timers.drop();
+    co_return seen;
+}
+
+/// Reads a stream to its end, as a caller would.
+template <class Stream>
+task<json::object> watch(Stream stream, const context& under, stream_checker& checker) {
+    const context here = co_await this_coroutine();
+    json::array messages;
     json::array times;
     const auto start = here.loop().now();
-    auto run = core.run(input_of(operation), options);
-    while (auto m = co_await run.next_under(under)) {
+    while (auto m = co_await stream.next_under(under)) {
         checker.feed(*m);
-        stream_seen.push_back(to_value(*m));
+        messages.push_back(to_value(*m));
         times.push_back(std::chrono::duration_cast<milliseconds>(here.loop().now() - start).count());
     }
     checker.finish();
-    timers.drop();
     json::object seen;
-    seen["stream"] = std::move(stream_seen);
+    seen["stream"] = std::move(messages);
     seen["at_ms"] = std::move(times);
     co_return seen;
 }
 
-task<void> operate_all(const scenario& s, session_core& core, run_options options, stream_checker& checker,
-                       json::array& runs) {
-    for (const json::value& each : s.data.at("runs").as_array()) {
-        json::object seen = co_await operate(core, each.as_object(), options, checker);
-        runs.push_back(std::move(seen));
+json::array flags(const std::vector<std::optional<bool>>& given) {
+    json::array all;
+    for (const auto& each : given) {
+        if (each) all.push_back(*each);
     }
+    return all;
+}
+
+task<json::object> play_of::run(const json::object& operation, const context& under) {
+    const context here = co_await this_coroutine();
+    run_options options;
+    const json::value* approve = scenario_.settings().if_contains("approve");
+    if (approve == nullptr || approve->as_string() != "none") options.approve = std::ref(approver_);
+    json::object nudges;
+    std::vector<std::optional<bool>> steered;
+    std::vector<std::optional<bool>> recalled;
+    scope others(here);
+    if (const json::value* list = operation.if_contains("steer")) {
+        steered.resize(list->as_array().size());
+        recalled.resize(steered.size());
+        for (std::size_t at = 0; at < steered.size(); ++at) {
+            others.spawn(steer(list->as_array()[at].as_object(), steered, recalled, at));
+        }
+    }
+    if (const json::value* list = operation.if_contains("notices")) {
+        for (const json::value& each : list->as_array()) {
+            if (each.at("at_ms").as_int64() == 0) {
+                session_->notify(text(std::string_view(each.at("text").as_string())));
+            } else {
+                others.spawn(notify(each.as_object()));
+            }
+        }
+    }
+    if (const json::value* at = operation.if_contains("skip_reconnect_wait_at_ms")) {
+        others.spawn(skip(milliseconds(at->as_int64()), nudges));
+    }
+    if (const json::value* at = operation.if_contains("stop_after_answer_at_ms")) {
+        others.spawn(stop_softly(milliseconds(at->as_int64())));
+    }
+    json::object seen = co_await watch(session_->run(input_of(operation), options), under, checker_);
+    others.drop();
+    if (!steered.empty()) seen["steer_results"] = flags(steered);
+    json::array recalls = flags(recalled);
+    if (!recalls.empty()) seen["recall_results"] = std::move(recalls);
+    for (auto& each : nudges)
+        seen[each.key()] = each.value();
+    if (const json::value* late = operation.if_contains("steer_after")) {
+        seen["steer_after_run"] = static_cast<bool>(session_->steer(input_of(late->as_object())));
+    }
+    co_return seen;
+}
+
+task<json::object> play_of::compact(const context& under) {
+    const std::string before = to_string(session_->compactability());
+    json::object seen = co_await watch(session_->compact(), under, checker_);
+    seen["compactability"] = before;
+    co_return seen;
+}
+
+json::object play_of::resume(const json::object& operation) {
+    const std::vector<std::vector<message>>& written = sink_->files();
+    std::size_t first = 0;
+    if (goes_on_in_last_file_ && !written.empty()) {
+        files_.back().insert(files_.back().end(), written.front().begin(), written.front().end());
+        first = 1;
+    }
+    files_.insert(files_.end(), written.begin() + static_cast<std::ptrdiff_t>(first), written.end());
+    std::vector<message>& newest = files_.back();
+    if (const json::value* keep = operation.if_contains("keep_records")) {
+        newest.resize(std::min(newest.size(), static_cast<std::size_t>(keep->as_int64())));
+    }
+    resumed_state state = thalweg::resume(newest);
+
+    json::object seen;
+    seen["history"] = to_values(state.history);
+    seen["carry_over"] = to_values(state.carry_over);
+    seen["context_closed"] = state.context_closed;
+    if (state.pending_summary) seen["pending_summary"] = to_value(*state.pending_summary);
+    const message usage = message::event(token_usage{state.usage, {}});
+    seen["session_tokens"] = to_value(usage).at("payload").at("session");
+    seen["last_request_total"] = state.last_request_total;
+    seen["session_turns"] = state.session_turns;
+    if (state.dangling) {
+        json::object dangling = to_value(message::event(*state.dangling)).at("payload").as_object();
+        seen["dangling_compaction"] = {{"reason", dangling.at("reason")}, {"mode", dangling.at("mode")}};
+    }
+
+    goes_on_in_last_file_ = !state.context_closed;
+    std::vector<message> head = state.head;
+    if (head.empty() && scenario_.settings().contains("session_meta")) {
+        head.push_back(message::session_meta(recorded_meta()));
+    }
+    begin(std::move(head));
+    if (state.context_closed) sink_->rotate();
+    const bool restored = session_->restore(std::move(state));
+    seen["restored"] = restored;
+    if (restored) seen.erase("restored"); // only a refusal is worth a word
+    return seen;
+}
+
+// What happens meanwhile
+// ------------------------------------------------------------------------------------------------------------
+
+task<void> play_of::fire(cancel_source& stop, milliseconds at) {
+    const bool waited = co_await sleep_for(at);
+    if (waited) stop.request(cancel_reason::user);
+}
+
+task<void> play_of::steer(const json::object& script, std::vector<std::optional<bool>>& given,
+                          std::vector<std::optional<bool>>& recalled, std::size_t at) {
+    const std::int64_t when = script.at("at_ms").as_int64();
+    co_await sleep_through(milliseconds(when));
+    const steering_ticket ticket = session_->steer(input_of(script));
+    given[at] = static_cast<bool>(ticket);
+    const json::value* recall = script.if_contains("recall_at_ms");
+    if (recall == nullptr) co_return;
+    co_await sleep_through(milliseconds(recall->as_int64() - when));
+    recalled[at] = session_->unsteer(ticket);
+}
+
+task<void> play_of::notify(const json::object& script) {
+    const std::int64_t when = script.at("at_ms").as_int64();
+    co_await sleep_through(milliseconds(when));
+    session_->notify(text(std::string_view(script.at("text").as_string())));
+}
+
+task<void> play_of::skip(milliseconds at, json::object& seen) {
+    const milliseconds when = at;
+    co_await sleep_through(when);
+    seen["skipped"] = session_->skip_retry_wait();
+}
+
+task<void> play_of::stop_softly(milliseconds at) {
+    const milliseconds when = at;
+    co_await sleep_through(when);
+    session_->stop_after_answer();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+observation play_of::seen() {
+    observation o;
+    o.seen["runs"] = std::move(runs_);
+    const std::vector<std::vector<message>>& written = sink_->files();
+    json::array files;
+    for (const std::vector<message>& file : files_)
+        files.push_back(to_values(file));
+    for (std::size_t at = 0; at < written.size(); ++at) {
+        json::array records = to_values(written[at]);
+        if (at > 0 || !goes_on_in_last_file_) {
+            files.push_back(std::move(records));
+        } else {
+            json::array& last = files.back().as_array();
+            last.insert(last.end(), records.begin(), records.end());
+        }
+    }
+    o.seen["trace"] = std::move(files);
+    o.seen["llm_inputs"] = std::move(model_.inputs());
+    o.seen["approval_calls"] = std::move(approver_.calls);
+    json::object children;
+    tools_.add_children_to(children);
+    if (!children.empty()) o.seen["children"] = std::move(children);
+    o.checker = checker_.report();
+    return o;
 }
 
 } // namespace
 
 observation play(const scenario& s) {
-    providers::scripted model = model_of(s);
-    script_environment tools(s);
-    scripted_approver approver(s.data.at("approvals").as_object());
-    trace::memory_sink sink;
-    session_core core((provider_ref(model)), environment_ref(tools), options_of(s, sink));
-    run_options options;
-    const json::value* approve = s.settings().if_contains("approve");
-    if (approve == nullptr || approve->as_string() != "none") options.approve = std::ref(approver);
-
-    stream_checker checker;
-    json::array runs;
+    play_of now(s);
     thalweg::testing::virtual_loop on;
-    on.run(operate_all(s, core, options, checker, runs));
-
-    observation o;
-    o.seen["runs"] = std::move(runs);
-    json::array files;
-    for (const std::vector<message>& file : sink.files()) files.push_back(to_values(file));
-    o.seen["trace"] = std::move(files);
-    json::array inputs;
-    for (std::size_t n = 0; n < model.requests(); ++n) {
-        json::object input;
-        input["llm"] = 0;
-        input["new_messages"] = to_values(model.request(n).input);
-        inputs.push_back(std::move(input));
-    }
-    o.seen["llm_inputs"] = std::move(inputs);
-    o.seen["approval_calls"] = std::move(approver.calls);
-    o.checker = checker.report();
-    return o;
+    on.run(now.operate_all());
+    return now.seen();
 }
 
 } // namespace conformance

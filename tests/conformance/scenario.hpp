@@ -2,7 +2,8 @@
 
 #pragma once
 
-// A conformance scenario as data: what the model, the tools and the approver do, what the caller does, what must show.
+// A conformance scenario as data: what the model, the tools and the approver do, what the caller does, what
+// must show.
 
 #include <boost/json/value.hpp>
 
@@ -18,8 +19,6 @@ struct scenario {
     std::string name;
     std::string category;
     json::object data;
-    /// Why this engine cannot play it, or empty.
-    std::string unsupported;
 
     [[nodiscard]] const json::object& expect() const { return data.at("expect").as_object(); }
     [[nodiscard]] const json::object& settings() const { return data.at("settings").as_object(); }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -19,11 +18,14 @@ using thalweg::testing::tool_script;
 
 namespace {
 
-text text_of(const json::value& v) { return text(std::string_view(v.as_string())); }
+text text_of(const json::value& v) {
+    return text(std::string_view(v.as_string()));
+}
 
 std::vector<text> texts_of(const json::value& list) {
     std::vector<text> all;
-    for (const json::value& each : list.as_array()) all.push_back(text_of(each));
+    for (const json::value& each : list.as_array())
+        all.push_back(text_of(each));
     return all;
 }
 
@@ -74,11 +76,13 @@ scripted_answer with_block_options(scripted_answer script, const json::object& s
 }
 
 scripted_answer add_step(scripted_answer script, const json::object& step) {
-    if (const json::value* v = step.if_contains("wait_ms")) return std::move(script).wait(milliseconds(v->as_int64()));
+    if (const json::value* v = step.if_contains("wait_ms"))
+        return std::move(script).wait(milliseconds(v->as_int64()));
     if (step.contains("hang")) return std::move(script).hang();
     if (const json::value* v = step.if_contains("usage")) return std::move(script).usage(counts_of(*v));
     if (const json::value* v = step.if_contains("message")) return std::move(script).whole(message_of(*v));
-    if (const json::value* v = step.if_contains("end")) return std::move(script).ends(outcome_of(v->as_object()));
+    if (const json::value* v = step.if_contains("end"))
+        return std::move(script).ends(outcome_of(v->as_object()));
     if (const json::value* v = step.if_contains("text")) {
         return with_block_options(std::move(script).text_pieces(texts_of(*v)), step);
     }
@@ -96,6 +100,8 @@ scripted_answer add_step(scripted_answer script, const json::object& step) {
     }
     throw std::runtime_error("unknown model step " + json::serialize(step));
 }
+
+} // namespace
 
 tool_script tool_steps(const json::array& steps) {
     tool_script script;
@@ -120,7 +126,8 @@ tool_script tool_steps(const json::array& steps) {
             const json::value* stop = end->as_object().if_contains("stop_reason");
             const json::value* note = end->as_object().if_contains("note");
             const std::string words = note != nullptr ? std::string(note->as_string()) : std::string();
-            const std::string_view reason = stop != nullptr ? std::string_view(stop->as_string()) : "completed";
+            const std::string_view reason = stop != nullptr ? std::string_view(stop->as_string())
+                                                            : "completed";
             script = std::move(script).ends(reason == "failed"    ? tool_result::failed(words)
                                             : reason == "aborted" ? tool_result::aborted()
                                                                   : tool_result::completed(words));
@@ -131,11 +138,9 @@ tool_script tool_steps(const json::array& steps) {
     return script;
 }
 
-} // namespace
-
-providers::scripted model_of(const scenario& s) {
+providers::scripted model_of(const json::array& requests) {
     providers::scripted model;
-    for (const json::value& request : s.data.at("llm").as_array()) {
+    for (const json::value& request : requests) {
         scripted_answer script;
         for (const json::value& step : request.at("steps").as_array()) {
             script = add_step(std::move(script), step.as_object());
@@ -153,7 +158,8 @@ std::vector<message> input_of(const json::object& operation) {
         const json::object& item = each.as_object();
         if (const json::value* words = item.if_contains("user_text")) {
             message m = message::user_text(text_of(*words));
-            if (const json::value* sender = item.if_contains("sender")) m = std::move(m).with_sender(text_of(*sender));
+            if (const json::value* sender = item.if_contains("sender"))
+                m = std::move(m).with_sender(text_of(*sender));
             input.push_back(std::move(m));
         } else if (const json::value* url = item.if_contains("image_url")) {
             input.push_back(message::image_url(text_of(*url)));
@@ -164,7 +170,9 @@ std::vector<message> input_of(const json::object& operation) {
     return input;
 }
 
-std::string provider_id(std::string_view session_id) { return std::string(session_id.substr(0, session_id.find('#'))); }
+std::string provider_id(std::string_view session_id) {
+    return std::string(session_id.substr(0, session_id.find('#')));
+}
 
 bool breaks(const scenario& s) {
     const auto& tools = s.data.at("tools").as_object();
@@ -183,33 +191,6 @@ session_meta recorded_meta() {
     meta.agent_state = text("agent_state");
     meta.workspace = text("workspace");
     return meta;
-}
-
-script_environment::script_environment(const scenario& s) : scripts_(s.data.at("tools").as_object()) {
-    std::set<std::string> unknown;
-    if (const json::value* names = s.settings().if_contains("unknown_tools")) {
-        for (const json::value& each : names->as_array()) unknown.emplace(each.as_string());
-    }
-    std::set<std::string> listed;
-    for (const json::value& request : s.data.at("llm").as_array()) {
-        for (const json::value& step : request.at("steps").as_array()) {
-            const json::value* call = step.as_object().if_contains("tool_call");
-            if (call == nullptr) continue;
-            const std::string name(call->at("name").as_string());
-            if (unknown.contains(name) || !listed.insert(name).second) continue;
-            tools_.push_back({text(name), text("scripted " + name), text()});
-        }
-    }
-}
-
-stream<chunk, tool_result> script_environment::execute(tool_call call, tool_context) {
-    const std::string id = provider_id(call.id());
-    const std::size_t ordinal = executed_[id]++;
-    const json::value* steps = scripts_.if_contains(id);
-    if (steps == nullptr) return tool_script::play(tool_script());
-    const json::array& list = steps->as_array();
-    const bool several = !list.empty() && list.front().is_array();
-    return tool_script::play(tool_steps(several ? list.at(std::min(ordinal, list.size() - 1)).as_array() : list));
 }
 
 } // namespace conformance

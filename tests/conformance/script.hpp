@@ -6,19 +6,19 @@
 
 #include "scenario.hpp"
 
-#include <thalweg/protocol/environment.hpp>
 #include <thalweg/protocol/message.hpp>
 #include <thalweg/testing/scripted.hpp>
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace conformance {
 
-[[nodiscard]] thalweg::providers::scripted model_of(const scenario& s);
+[[nodiscard]] thalweg::providers::scripted model_of(const json::array& requests);
+[[nodiscard]] thalweg::testing::tool_script tool_steps(const json::array& steps);
 
+/// What stands under `input`; nothing if there is none.
 [[nodiscard]] std::vector<thalweg::message> input_of(const json::object& operation);
 
 /// The id as the provider gave it: scripts are looked up by it.
@@ -29,20 +29,5 @@ namespace conformance {
 
 /// The constants of the recordings.
 [[nodiscard]] thalweg::session_meta recorded_meta();
-
-/// Tools whose scripts are chosen by call id; the n-th execution of an id may have a script of its own.
-class script_environment {
-public:
-    explicit script_environment(const scenario& s);
-
-    [[nodiscard]] std::vector<thalweg::tool_definition> tools() const { return tools_; }
-    [[nodiscard]] thalweg::stream<thalweg::chunk, thalweg::tool_result> execute(thalweg::tool_call call,
-                                                                               thalweg::tool_context ctx);
-
-private:
-    const json::object& scripts_;
-    std::vector<thalweg::tool_definition> tools_;
-    std::map<std::string, std::size_t> executed_;
-};
 
 } // namespace conformance

@@ -49,6 +49,9 @@ public:
     /// this one. Call at most once.
     void follow(const cancel_source& parent) { link_.emplace(parent.token(), forward{this, &parent}); }
 
+    /// Takes follow() back.
+    void unfollow() noexcept { link_.reset(); }
+
     /// The first request wins and gives true; later ones change nothing. Waiting coroutines are queued, not
     /// resumed.
     bool request(cancel_reason why) {

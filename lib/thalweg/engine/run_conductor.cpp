@@ -2,7 +2,7 @@
 
 #include <thalweg/engine/run_conductor.hpp>
 
-#include <thalweg/async/sleep.hpp>
+#include <thalweg/engine/compaction.hpp>
 #include <thalweg/engine/tool_run.hpp>
 
 #include <algorithm>
@@ -21,42 +21,55 @@ message placeholder_for(const message& call) {
         .with_stop(stop_reason::aborted);
 }
 
-std::string detail_of(const answer_framer::verdict& verdict) {
-    return verdict.why.empty() ? "unknown" : verdict.why;
-}
-
 } // namespace
 
-run_conductor::run_conductor(session_core& session, run_options options, const thalweg::context& parent)
+run_conductor::run_conductor(session_state& session, run_options options, const thalweg::context& parent)
     : session_(session),
       options_(options),
-      max_turns_(options.max_turns.value_or(session.options_.max_turns)),
+      thinking_level_(options.thinking_level.empty() ? text(session.options.thinking_level)
+                                                     : text(options.thinking_level)),
+      max_turns_(options.max_turns.value_or(session.options.max_turns)),
       context_(parent.loop(), cancel_),
       driver_(point_.attach()) {
     cancel_.follow(parent.cancel());
-    session_.running_ = this;
 }
 
 run_conductor::~run_conductor() {
-    session_.running_ = nullptr;
-    if (!settled_) session_.carry_over_ = owed();
+    if (!is_settled_) session_.carry_over = owed();
+    session_.steering.clear();
+}
+
+bool run_conductor::stop_after_answer() {
+    if (is_settled_) return false;
+    is_last_answer_ = true;
+    pause_.skip();
+    return true;
+}
+
+steering_ticket run_conductor::steer(std::vector<message> input) {
+    if (is_settled_ || is_last_answer_) return {};
+    for (message& m : input)
+        m = stamped(std::move(m));
+    return session_.steering.push(std::move(input));
 }
 
 task<void> run_conductor::conduct(std::vector<message> input) {
     next_input_ = std::move(input);
-    co_await report_trace_fault();
+    co_await report_faults();
     if (context_.stop_requested()) { // before anything was asked: the whole input waits unchanged (R-ENG-07)
         co_await end_by_abort(run_outcome::end::interrupted, "aborted by user", std::move(next_input_));
+    } else {
+        co_await deliver_notices();
     }
-    while (!settled_) {
+    while (!is_settled_) {
         if (max_turns_ > 0 && outcome_.turns_ >= max_turns_) {
             co_await end_by_limit();
             break;
         }
         ++outcome_.turns_;
         const next then = co_await turn();
-        co_await report_trace_fault();
-        if (then == next::end) settled_ = true;
+        if (then == next::end) is_settled_ = true; // in one step with the decision: nobody steers in between
+        co_await report_faults();
     }
     driver_.finish();
 }
@@ -65,194 +78,92 @@ task<void> run_conductor::conduct(std::vector<message> input) {
 // -----------------------------------------------------------------------------
 
 task<run_conductor::next> run_conductor::turn() {
-    const std::vector<message> turn_input = std::move(next_input_);
-    next_input_.clear();
+    const bool is_completed = co_await request_until_completed();
+    if (!is_completed) co_return next::end;
+    next_input_ = outputs();
+    attempt_.reset();
+    co_return co_await after_answer();
+}
+
+/// False: the run has ended.
+task<bool> run_conductor::request_until_completed() {
+    const std::vector<message> turn_input = std::exchange(next_input_, {});
     attempt_input_ = turn_input;
     turn_block retried("turn_retried");
     for (int ordinal = 1;; ++ordinal) {
         co_await request(ordinal);
-        const answer_framer::verdict verdict = *attempt_->verdict;
-        outcome_.last_status_ = verdict.status;
-        if (context_.stop_requested() || verdict.status == stop_reason::aborted) {
+        const model_run& request = attempt_->request;
+        outcome_.last_status_ = request.verdict().status;
+        if (context_.stop_requested() || outcome_.last_status_ == stop_reason::aborted) {
             co_await place_holders();
             co_await end_by_abort(run_outcome::end::interrupted, "aborted by user", owed());
-            co_return next::end;
+            co_return false;
         }
-        if (verdict.status == stop_reason::completed) break;
-        if (verdict.status == stop_reason::auth || is_hopeless()) {
-            co_await end_by_abort(run_outcome::end::model_failed, "llm request error: " + detail_of(verdict),
+        if (request.is_completed()) co_return true;
+        if (outcome_.last_status_ == stop_reason::auth || request.is_hopeless()) {
+            co_await end_by_abort(run_outcome::end::model_failed, "llm request error: " + request.detail(),
                                   owed());
-            co_return next::end;
+            co_return false;
         }
 
         const auto wait = wait_before_retry(ordinal);
         const std::string exhausted = exhausted_reason();
-        retried.add_attempt(attempt_->framer.segments(), outputs());
+        retried.add_attempt(request.segments(), outputs());
         attempt_input_ = turn_input;
         if (retried.has_lines()) attempt_input_.push_back(stamped(retried.to_message()));
         attempt_.reset();
         next_input_ = attempt_input_; // what is owed while nothing is under way
-        if (!wait) {
+        if (!wait && !is_last_answer_) {
             co_await end_by_abort(run_outcome::end::model_failed, exhausted, std::move(next_input_));
-            co_return next::end;
+            co_return false;
         }
-        const bool waited = co_await sleep_for(*wait);
+        bool waited = true;
+        if (!is_last_answer_) waited = co_await pause_.wait(*wait);
         if (!waited) {
             co_await end_by_abort(run_outcome::end::interrupted, "aborted during reconnect backoff",
                                   std::move(next_input_));
-            co_return next::end;
+            co_return false;
+        }
+        if (is_last_answer_) {
+            co_await end_by_abort(run_outcome::end::stopped, "stopped after answer", std::move(next_input_));
+            co_return false;
         }
         next_input_.clear();
     }
-
-    next_input_ = outputs();
-    attempt_.reset();
-    co_return next_input_.empty() ? next::end : next::turn;
 }
 
-/// The same request can never succeed, and the session wants to know at once.
-bool run_conductor::is_hopeless() const {
-    return session_.options_.retry.fail_fast && attempt_->outcome && attempt_->outcome->is_permanent();
-}
-
-/// The wait before the next attempt (R-ENG-51, D-05); empty when there will be none.
+/// The wait before the next attempt; empty when there will be none.
 std::optional<std::chrono::milliseconds> run_conductor::wait_before_retry(int ordinal) const {
-    const retry_policy& policy = session_.options_.retry;
-    const stop_reason status = attempt_->verdict->status;
-    const bool retried = status == stop_reason::failed || status == stop_reason::timeout ||
-                         status == stop_reason::malformed;
-    if (!retried || is_hopeless() || ordinal > policy.most || context_.stop_requested()) return std::nullopt;
-    auto wait = policy.base;
-    for (int n = 1; n < ordinal && wait < policy.ceiling; ++n)
-        wait *= 2;
-    if (attempt_->outcome && attempt_->outcome->wait()) wait = std::max(wait, *attempt_->outcome->wait());
-    return std::min(wait, policy.ceiling);
+    const retry_policy& policy = session_.options.retry;
+    const model_run& request = attempt_->request;
+    const bool again = request.may_be_retried() && ordinal <= policy.most && !context_.stop_requested() &&
+                       !is_last_answer_;
+    if (!again) return std::nullopt;
+    return retry_delay(policy, ordinal, request.wish_to_wait());
 }
 
 std::string run_conductor::exhausted_reason() const {
-    const answer_framer::verdict& last = *attempt_->verdict;
-    const std::string after = " failed after " + std::to_string(session_.options_.retry.most) + " retries";
-    if (last.status == stop_reason::timeout) return "reconnect" + after;
-    if (last.status == stop_reason::malformed) return "malformed response" + after;
-    return "llm request" + after + ": " + detail_of(last);
+    const std::string after = " failed after " + std::to_string(session_.options.retry.most) + " retries";
+    if (outcome_.last_status_ == stop_reason::timeout) return "reconnect" + after;
+    if (outcome_.last_status_ == stop_reason::malformed) return "malformed response" + after;
+    return "llm request" + after + ": " + attempt_->request.detail();
 }
-
-// One request
-// --------------------------------------------------------------------------------------------------------
 
 task<void> run_conductor::request(int ordinal) {
-    attempt_.emplace(session_.ids_);
-    co_await send(message::request_begin());
+    attempt_.emplace(session_, driver_);
     scope tools(context_);
-    {
-        scope driving(context_);
-        scope clock(context_);
-        driving.spawn(drive(tools));
-        clock.spawn(drop_when_deaf(driving));
-        co_await driving.join();
-        clock.drop();
-    }
-    if (!attempt_->verdict) { // the model or the approver was deaf and has been dropped
-        attempt_->framer.close_as(stop_reason::aborted);
-        attempt_->verdict = answer_framer::verdict{stop_reason::aborted, {}};
-        co_await flush();
-    }
-    close_request(ordinal);
+    tools_ = &tools;
+    co_await attempt_->request.pull(attempt_input_, thinking_level_, this);
+    attempt_->is_committed = attempt_->request.is_completed();
+    attempt_->request.close(attempt_input_, ordinal, wait_before_retry(ordinal), outcome_.usage_);
     co_await tools.join();
-}
-
-/// Pulls the model's answer to its end.
-task<void> run_conductor::drive(scope& tools) {
-    attempt& now = *attempt_;
-    try {
-        model_request asked(session_.history_, attempt_input_, session_.tools_,
-                            text(session_.options_.system), text(session_.options_.thinking_level));
-        auto answer = session_.provider_.generate(std::move(asked));
-        while (delta* piece = co_await answer.peek()) {
-            bool consumed = false;
-            while (!consumed) {
-                consumed = now.framer.step(*piece);
-                std::vector<message>& pending = now.framer.pending();
-                for (; now.sent < pending.size(); ++now.sent) {
-                    pending[now.sent].stamp(context_.loop().wall_ms());
-                    const bool taken = co_await driver_.send(std::move(pending[now.sent]));
-                    if (!taken) break;
-                }
-                pending.clear();
-                now.sent = 0;
-                auto call = now.framer.finished_call();
-                if (call) co_await decide(std::move(*call), tools);
-            }
-        }
-        now.outcome = std::move(answer.result());
-    } catch (const std::exception& e) {
-        now.outcome = model_outcome::failed(std::string("the provider threw: ") + e.what());
-    } catch (...) {
-        now.outcome = model_outcome::failed("the provider threw something that is no std::exception");
-    }
-    const answer_framer::verdict verdict = now.framer.finish(*now.outcome);
-    co_await flush();
-    auto call = now.framer.finished_call();
-    if (call) co_await decide(std::move(*call), tools);
-    now.verdict = verdict;
-}
-
-task<void> run_conductor::flush() {
-    std::vector<message>& pending = attempt_->framer.pending();
-    for (; attempt_->sent < pending.size(); ++attempt_->sent) {
-        co_await send(std::move(pending[attempt_->sent]));
-    }
-    pending.clear();
-    attempt_->sent = 0;
-}
-
-/// Bounds an interrupt: who has not reacted when the grace is over is destroyed (R-ENG-35).
-task<void> run_conductor::drop_when_deaf(scope& driving) {
-    co_await stop_requested();
-    co_await sleep_through(session_.options_.interrupt_grace);
-    driving.drop();
-}
-
-/// The last messages of a request, in one step and whatever the budget (D-04), and the commit (R-PRO-50).
-void run_conductor::close_request(int ordinal) {
-    const answer_framer::verdict& verdict = *attempt_->verdict;
-    request_end end;
-    end.status = verdict.status;
-    if (verdict.status == stop_reason::completed) {
-        const token_counts& used = attempt_->framer.usage();
-        session_.usage_ += std::exchange(session_.unreported_usage_, {});
-        session_.usage_ += used;
-        outcome_.usage_ += used;
-        if (ordinal > 1) end.attempt = ordinal;
-        driver_.post(stamped(message::event(token_usage{session_.usage_, used})));
-        driver_.post(stamped(message::event(std::move(end))));
-        commit();
-        return;
-    }
-    if (attempt_->outcome && attempt_->outcome->usage()) {
-        session_.unreported_usage_ += *attempt_->outcome->usage();
-        outcome_.usage_ += *attempt_->outcome->usage();
-    }
-    if (!verdict.why.empty()) end.error_message = text(verdict.why);
-    end.attempt = ordinal;
-    if (const auto wait = wait_before_retry(ordinal)) end.retry_in_ms = wait->count();
-    driver_.post(stamped(message::event(std::move(end))));
-}
-
-/// The request's input and answer become history. A call that was only closed has no place there (R-PRO-28).
-void run_conductor::commit() {
-    attempt_->committed = true;
-    std::vector<message>& history = session_.history_;
-    history.insert(history.end(), attempt_input_.begin(), attempt_input_.end());
-    std::copy_if(
-        attempt_->framer.segments().begin(), attempt_->framer.segments().end(), std::back_inserter(history),
-        [](const message& m) { return m.kind() != kind::tool_call || m.stop() == stop_reason::completed; });
+    tools_ = nullptr;
 }
 
 // Approval and dispatch
 // ------------------------------------------------------------------------------------------------
 
-task<void> run_conductor::decide(message call, scope& tools) {
+task<void> run_conductor::on_call(message call) {
     call_record& record = attempt_->calls.emplace_back(call_record{call, std::nullopt});
     if (context_.stop_requested()) co_return; // R-ENG-25
     tool_call asked(call.name(), call.content(), call.tool_call_id());
@@ -261,7 +172,7 @@ task<void> run_conductor::decide(message call, scope& tools) {
 
     co_await send(message::approval_decision(given, call.tool_call_id()));
     if (given == decision::allow) {
-        dispatch(record, std::move(asked), tools);
+        dispatch(record, std::move(asked));
         co_return;
     }
     const text why(given == decision::forbidden ? "Tool call denied by policy."
@@ -276,7 +187,7 @@ task<void> run_conductor::decide(message call, scope& tools) {
 task<decision> run_conductor::ask(const tool_call& call) {
     decision given = decision::deny;
     if (!options_.approve) co_return given;
-    if (!session_.options_.commands.forbids(call).empty()) co_return decision::forbidden;
+    if (!session_.options.commands.forbids(call).empty()) co_return decision::forbidden;
     try {
         given = co_await options_.approve(call);
     } catch (...) {
@@ -287,17 +198,130 @@ task<decision> run_conductor::ask(const tool_call& call) {
 
 /// The tool is a producer before the driver goes on (R-ENG-12); nothing waits for it until the end of the
 /// turn.
-void run_conductor::dispatch(call_record& record, tool_call call, scope& tools) {
-    const session_options& options = session_.options_;
+void run_conductor::dispatch(call_record& record, tool_call call) {
+    const session_options& options = session_.options;
     const auto special = options.tool_overrides.find(call.name().view());
-    const bool unknown = std::none_of(session_.tools_.begin(), session_.tools_.end(),
+    const bool unknown = std::none_of(session_.tools.begin(), session_.tools.end(),
                                       [&call](const tool_definition& t) { return t.name == call.name(); });
-    tool_job job = tool_job(std::move(call), record.call.provider_id(), session_.environment_)
+    const tool_context around(options_.approve, options_.depth,
+                              options_.max_depth.value_or(options.max_depth), session_.grace);
+    tool_job job = tool_job(std::move(call), record.call.provider_id(), session_.environment)
                        .with_limits(special != options.tool_overrides.end() ? special->second : options.tools)
-                       .with_grace(options.interrupt_grace)
+                       .with_context(around)
                        .start_on_entry(options.start_on_entry)
                        .unknown(unknown);
-    tools.spawn(run_tool(std::move(job), point_.attach(), record.output));
+    tools_->spawn(run_tool(std::move(job), point_.attach(), record.output));
+}
+
+// Between two turns
+// --------------------------------------------------------------------------------------------------------
+
+/// The request is completed, all its tools have ended, and `next_input_` has their outputs.
+task<run_conductor::next> run_conductor::after_answer() {
+    const bool is_mid_run = !next_input_.empty();
+    if (is_last_answer_ && is_mid_run) {
+        co_await end_by_abort(run_outcome::end::stopped, "stopped after answer", std::move(next_input_));
+        co_return next::end;
+    }
+    bool goes_on = is_mid_run;
+    if (const auto due = compaction_due(session_)) {
+        // A context can be thrown away only when nothing of it is owed (R-ENG-7A).
+        const bool throws_away = session_.options.compaction->mode == compaction_mode::discard;
+        if (!throws_away || (!is_mid_run && !has_injections())) {
+            const next then = co_await compact(*due, is_mid_run);
+            if (then == next::end) co_return next::end;
+            goes_on = goes_on || !next_input_.empty();
+        }
+    }
+    if (is_last_answer_) co_return next::end;
+    const bool has_injected = co_await inject();
+    if (goes_on || has_injected) co_return next::turn;
+    co_return next::end;
+}
+
+/// next::end: the run has ended with it.
+task<run_conductor::next> run_conductor::compact(compaction_reason why, bool is_mid_run) {
+    compaction work(session_, driver_, pause_, next_input_, outcome_.usage_);
+    co_await work.run(why);
+    if (work.status() == stop_reason::aborted || context_.stop_requested()) {
+        co_await end_by_abort(run_outcome::end::interrupted, "aborted during compaction",
+                              std::move(next_input_));
+        co_return next::end;
+    }
+    if (work.status() == stop_reason::failed) {
+        if (is_mid_run) {
+            co_await end_by_abort(run_outcome::end::compaction_failed, "compaction failed",
+                                  std::move(next_input_));
+            co_return next::end;
+        }
+        // The answer was given. Repairs go along with the next input, of this run or of the next one.
+        if (!has_injections()) session_.carry_over = std::exchange(next_input_, {});
+        co_return next::turn;
+    }
+    if (is_last_answer_ && is_mid_run) {
+        co_await end_by_abort(run_outcome::end::stopped, "stopped after answer", {});
+        co_return next::end;
+    }
+    const bool goes_on = is_mid_run || has_injections();
+    if (goes_on && session_.pending_summary) { // R-ENG-76: the first record of the new file, not streamed
+        next_input_.push_back(*std::exchange(session_.pending_summary, std::nullopt));
+        co_await send(message(next_input_.back()).trace_only());
+    }
+    co_return next::turn;
+}
+
+bool run_conductor::has_injections() const {
+    return !is_last_answer_ && (!session_.steering.empty() || !session_.notices.empty());
+}
+
+/// Notices first, then what was steered (R-ENG-62, R-ENG-64). True if there was anything.
+task<bool> run_conductor::inject() {
+    const bool has_any = has_injections();
+    co_await deliver_notices();
+    std::vector<std::vector<message>> steered = session_.steering.take();
+    for (std::vector<message>& input : steered) {
+        co_await steer_in(std::move(input));
+        if (is_settled_) break;
+    }
+    co_return has_any;
+}
+
+task<void> run_conductor::deliver_notices() {
+    std::vector<message> notices = std::exchange(session_.notices, {});
+    next_input_.insert(next_input_.end(), notices.begin(), notices.end());
+    for (message& m : notices)
+        co_await send(std::move(m));
+}
+
+task<void> run_conductor::steer_in(std::vector<message> input) {
+    std::string fault;
+    if (session_.options.adapt_image) {
+        for (message& m : input) {
+            if (m.kind() != kind::image_url && m.kind() != kind::inline_data) continue;
+            try {
+                message image = m;
+                const std::string words = co_await session_.options.adapt_image(std::move(image));
+                if (words.empty()) fault = "it gave no text for an image";
+                m = stamped(message::user_text(text(words)));
+            } catch (const std::exception& e) {
+                fault = std::string("it threw: ") + e.what();
+            } catch (...) {
+                fault = "it threw something that is no std::exception";
+            }
+            if (!fault.empty()) break;
+        }
+    }
+    if (!fault.empty()) {
+        co_await end_by_abort(run_outcome::end::input_failed, "image adapter failed: " + fault,
+                              std::move(next_input_));
+        co_return;
+    }
+    std::vector<message> steered = steering_messages(std::move(input));
+    for (message& m : steered) {
+        m.stamp(context_.loop().wall_ms());
+        next_input_.push_back(m);
+        co_await send(std::move(m));
+    }
 }
 
 // Ends
@@ -316,7 +340,7 @@ std::vector<message> run_conductor::outputs() const {
 std::vector<message> run_conductor::owed() const {
     if (!attempt_) return next_input_;
     std::vector<message> carry;
-    if (attempt_->committed) {
+    if (attempt_->is_committed) {
         carry = outputs();
         for (const call_record& each : attempt_->calls) {
             if (each.output) continue;
@@ -329,14 +353,14 @@ std::vector<message> run_conductor::owed() const {
         if (m.kind() == kind::tool_call_output) carry.push_back(m);
         if (m.kind() == kind::text && m.role() == role::user) block.add_input(m.content());
     }
-    block.add_attempt(attempt_->framer.segments(), outputs());
+    block.add_attempt(attempt_->request.segments(), outputs());
     carry.push_back(stamped(block.to_message()));
     return carry;
 }
 
 /// Every committed call gets one output on the stream, before the abort.
 task<void> run_conductor::place_holders() {
-    if (!attempt_->committed) co_return;
+    if (!attempt_->is_committed) co_return;
     for (call_record& each : attempt_->calls) {
         if (each.output) continue;
         message placeholder = placeholder_for(each.call);
@@ -345,12 +369,13 @@ task<void> run_conductor::place_holders() {
 }
 
 task<void> run_conductor::end_by_abort(run_outcome::end how, std::string reason, std::vector<message> carry) {
-    session_.carry_over_ = std::move(carry);
+    session_.carry_over = std::move(carry);
+    next_input_.clear();
     attempt_.reset();
-    settled_ = true;
+    is_settled_ = true;
     outcome_.how_ = how;
     outcome_.why_ = reason;
-    co_await report_trace_fault();
+    co_await report_faults();
     run_abort last{text(reason)};
     co_await send(message::event(std::move(last)));
 }
@@ -358,8 +383,8 @@ task<void> run_conductor::end_by_abort(run_outcome::end how, std::string reason,
 /// The limit is reached: a framed notice, and the input waits for the next run (R-ENG-38).
 task<void> run_conductor::end_by_limit() {
     const text notice("[reached max turns (" + std::to_string(max_turns_) + "); stopping]");
-    session_.carry_over_ = std::move(next_input_);
-    settled_ = true;
+    session_.carry_over = std::exchange(next_input_, {});
+    is_settled_ = true;
     outcome_.how_ = run_outcome::end::max_turns;
     outcome_.why_ = "the limit of " + std::to_string(max_turns_) + " turn(s) was reached; run again to go on";
     co_await send(message::partial_text(frame::start));
@@ -368,14 +393,24 @@ task<void> run_conductor::end_by_limit() {
     co_await send(message::assistant_text(notice).with_stop(stop_reason::failed));
 }
 
-task<void> run_conductor::report_trace_fault() {
-    if (!session_.fault_) co_return;
-    message fault = message::event(*std::exchange(session_.fault_, std::nullopt));
-    co_await send(std::move(fault));
+/// What the user should know and nothing else would tell (D-24).
+task<void> run_conductor::report_faults() {
+    if (session_.fault) {
+        message fault = message::event(*std::exchange(session_.fault, std::nullopt));
+        co_await send(std::move(fault));
+    }
+    if (std::exchange(session_.is_stalled, false)) {
+        notice stalled;
+        stalled.code = text("compaction_without_progress");
+        stalled.body = text(
+            "the context is as big after its compaction as before; it is not repeated until the "
+            "context has grown by a tenth of the limit");
+        co_await send(message::event(std::move(stalled)));
+    }
 }
 
 message run_conductor::stamped(message m) const {
-    m.stamp(context_.loop().wall_ms());
+    if (!m.has_timestamp()) m.stamp(context_.loop().wall_ms());
     return m;
 }
 

@@ -9,12 +9,13 @@
 //     while (auto m = co_await run.next()) std::cout << to_json(*m) << '\n';
 //     run.result().ok()
 //
-// run() gives one totally ordered stream: what the model says, what each tool says, decisions and events, in the order
-// of their arrival; docs/reference/ordering.md says what holds and what does not. What the stream delivered has been
-// recorded before, if the session has a trace.
+// run() gives one totally ordered stream: what the model says, what each tool says, decisions and events, in
+// the order of their arrival; docs/reference/ordering.md says what holds and what does not. What the stream
+// delivered has been recorded before, if the session has a trace.
 //
-// Lifetime: the session is immovable and outlives its runs. Destroying a run before its end stops and destroys what
-// feeds it; what it had not submitted goes in front of the next run. Thread rule: one loop's thread; no lock anywhere.
+// Lifetime: the session is immovable and outlives its runs. Destroying a run before its end stops and
+// destroys what feeds it; what it had not submitted goes in front of the next run. Thread rule: one loop's
+// thread; no lock anywhere.
 
 #include <thalweg/engine/session_core.hpp>
 
@@ -33,15 +34,17 @@ class session {
     static_assert(is_environment<E>);
 
 public:
-    /// Takes provider and environment by value, or refers to them with std::ref (they outlive the session then).
+    /// Takes provider and environment by value, or refers to them with std::ref (they outlive the session
+    /// then).
     template <class ProviderArg, class EnvironmentArg>
     session(ProviderArg&& provider, EnvironmentArg&& environment, session_options options = {})
-        : provider_(std::forward<ProviderArg>(provider)), environment_(std::forward<EnvironmentArg>(environment)),
+        : provider_(std::forward<ProviderArg>(provider)),
+          environment_(std::forward<EnvironmentArg>(environment)),
           core_(provider_ref(provider_), environment_ref(environment_), std::move(options)) {}
 
-    /// Starts a run with a user text; it works while somebody awaits next() or peek() of the stream. One run at a time:
-    /// a second one is an empty stream whose result is `busy` and says so.
-    /// Errors: none thrown; a failing model or tool shows on the stream and in the result.
+    /// Starts a run with a user text; it works while somebody awaits next() or peek() of the stream. One run
+    /// at a time: a second one is an empty stream whose result is `busy` and says so. Errors: none thrown; a
+    /// failing model or tool shows on the stream and in the result.
     [[nodiscard]] stream<message, run_outcome> run(text prompt, run_options options = {}) {
         std::vector<message> input;
         input.push_back(message::user_text(std::move(prompt)));
@@ -52,18 +55,75 @@ public:
         return core_.run(std::move(input), options);
     }
 
-    /// Stops the current run in order: model, tools and approver are asked to stop, what does not react within the
-    /// grace is dropped, `abort` is the last message. False when nothing is running. Loop thread; from elsewhere:
+    /// Gives the context up for a summary of it (engine §7), between two runs. The stream has
+    /// compaction_begin, token_usage and compaction_end; it is empty when there is nothing to compact, see
+    /// compactability().
+    [[nodiscard]] stream<message, compaction_outcome> compact() { return core_.compact(); }
+    [[nodiscard]] thalweg::compactability compactability() const noexcept { return core_.compactability(); }
+
+    // Stopping (docs/reference/stopping.md has the table). All three give false when no run goes on that
+    // could take it.
+
+    /// Stops the current run or compaction in order: model, tools and approver are asked to stop, what does
+    /// not react within the grace is destroyed, `abort` is the last message. Loop thread; from elsewhere:
     /// loop::post().
     bool interrupt(cancel_reason why = cancel_reason::user) { return core_.interrupt(why); }
+    /// The model's answer and the tools it called finish; then the run ends, and their outputs wait for the
+    /// next one.
+    bool stop_after_answer() { return core_.stop_after_answer(); }
+    /// Takes the current run's stream over: the run goes on unwatched, with the session as its owner, and no
+    /// longer stops when its reader is asked to. What its approver refers to must live until it has ended.
+    /// False also while an earlier one goes on; `run` is dropped then.
+    bool detach(stream<message, run_outcome> run) { return core_.detach(std::move(run)); }
+    /// Goes on reading a detached run: first what is kept of it (tail_limits), then what comes. Dropping this
+    /// stream leaves the run alone. One reader at a time.
+    [[nodiscard]] stream<message, run_outcome> attach() { return core_.attach(); }
+
+    // Nudges to a run that goes on.
+
+    /// Says something to the model before its next request (R-ENG-60). The ticket is false when no run can
+    /// take it. What was accepted and not yet delivered when the run ends is dropped.
+    steering_ticket steer(text words) {
+        std::vector<message> input;
+        input.push_back(message::user_text(std::move(words)));
+        return core_.steer(std::move(input));
+    }
+    steering_ticket steer(std::vector<message> input) { return core_.steer(std::move(input)); }
+    /// Takes it back; false once it was delivered.
+    bool unsteer(steering_ticket ticket) { return core_.unsteer(ticket); }
+    /// Ends the wait before a retry as if its time were over; false when none is going on (R-ENG-57).
+    bool skip_retry_wait() { return core_.skip_retry_wait(); }
+    /// Queues the report of something that went on in the background; delivered once, to the run that goes on
+    /// or to the next one (R-ENG-64). Without a run session_options::when_notified is called.
+    void notify(text report) { core_.notify(std::move(report)); }
+    /// Takes the queued reports, e.g. as the input of a run that they are to start (R-ENG-92).
+    [[nodiscard]] std::vector<message> take_notices() { return core_.take_notices(); }
+
+    /// Runs this session as the tool of another one: `prompt` is a run of its own, whose stream passes
+    /// through the parent's with this session's id as origin (engine §8). For an environment's execute(),
+    /// with the context it got:
+    ///
+    ///     return helper.run_under(context, std::move(arguments.prompt));
+    ///
+    /// Approvals go to the parent's approver, a stop request comes from the parent's call. The session
+    /// outlives the stream.
+    [[nodiscard]] stream<chunk, tool_result> run_under(tool_context parent, text prompt) {
+        return core_.run_under(std::move(parent), std::move(prompt));
+    }
+
+    /// Puts the session where another one stopped, before its first run (trace::resume). False afterwards.
+    [[nodiscard]] bool restore(resumed_state from) { return core_.restore(std::move(from)); }
 
     [[nodiscard]] bool is_running() const noexcept { return core_.is_running(); }
+    [[nodiscard]] bool is_compacting() const noexcept { return core_.is_compacting(); }
     /// The committed context, in the order the model sees it. Valid until the next run goes on.
-    [[nodiscard]] std::span<const message> history() const noexcept { return core_.history(); }
+    [[nodiscard]] std::span<const message> context() const noexcept { return core_.state().context; }
     /// What goes in front of the next run's input: left by an interrupt, a failure or a limit.
-    [[nodiscard]] std::span<const message> carry_over() const noexcept { return core_.carry_over(); }
+    [[nodiscard]] std::span<const message> carry_over() const noexcept { return core_.state().carry_over; }
+    /// How many contexts were given up before this one.
+    [[nodiscard]] int context_number() const noexcept { return core_.state().context_number; }
     /// Tokens of all runs so far.
-    [[nodiscard]] const token_counts& usage() const noexcept { return core_.usage(); }
+    [[nodiscard]] const token_counts& usage() const noexcept { return core_.state().usage; }
 
 private:
     P provider_;
@@ -72,7 +132,8 @@ private:
 };
 
 template <class ProviderArg, class EnvironmentArg>
-session(ProviderArg, EnvironmentArg) -> session<std::unwrap_ref_decay_t<ProviderArg>, std::unwrap_ref_decay_t<EnvironmentArg>>;
+session(ProviderArg, EnvironmentArg)
+    -> session<std::unwrap_ref_decay_t<ProviderArg>, std::unwrap_ref_decay_t<EnvironmentArg>>;
 template <class ProviderArg, class EnvironmentArg>
 session(ProviderArg, EnvironmentArg, session_options)
     -> session<std::unwrap_ref_decay_t<ProviderArg>, std::unwrap_ref_decay_t<EnvironmentArg>>;

@@ -3,49 +3,232 @@
 #include <thalweg/engine/session_core.hpp>
 
 #include <thalweg/async/scope.hpp>
+#include <thalweg/engine/compaction.hpp>
 #include <thalweg/engine/run_conductor.hpp>
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace thalweg {
 
-stream<message, run_outcome> session_core::run(std::vector<message> input, run_options options) {
-    if (is_running()) {
-        co_return run_outcome(run_outcome::end::busy, "another run of this session is going on; wait for its end, or "
-                                                      "interrupt it first");
+/// A run, and the session's knowledge that it goes on.
+class session_core::run_work {
+public:
+    run_work(session_core& owner, run_options options, const context& parent)
+        : conductor(owner.state_, options, parent), owner_(owner) {
+        owner_.running_ = &conductor;
     }
+    run_work(const run_work&) = delete;
+    ~run_work() { owner_.running_ = nullptr; }
+
+    run_conductor conductor;
+
+private:
+    session_core& owner_;
+};
+
+/// A compaction on request. One that is dropped before its end leaves what it owes to the next run.
+class session_core::compaction_work {
+public:
+    compaction_work(session_core& owner, const context& parent)
+        : owed(std::exchange(owner.state_.carry_over, {})),
+          context(parent.loop(), cancel),
+          work(owner.state_, out, pause, owed, used),
+          owner_(owner) {
+        cancel.follow(parent.cancel());
+        owner_.compacting_ = this;
+    }
+    compaction_work(const compaction_work&) = delete;
+    ~compaction_work() {
+        owner_.compacting_ = nullptr;
+        const bool is_done = work.status() == stop_reason::completed;
+        owner_.state_.carry_over = std::move(is_done ? kept : owed);
+    }
+
+    /// What a context that is thrown away leaves of what is owed to it: the texts (R-ENG-7A).
+    void keep_texts() {
+        std::erase_if(owed, [](const message& m) { return m.kind() == kind::tool_call_output; });
+        kept = owed;
+    }
+    task<void> conduct() {
+        co_await work.run(compaction_reason::manual);
+        out.finish();
+    }
+
+    std::vector<message> owed;
+    std::vector<message> kept;
+    token_counts used;
+    cancel_source cancel;
+    thalweg::context context;
+    merge<message> point;
+    merge<message>::producer out = point.attach();
+    retry_wait pause;
+    compaction work;
+
+private:
+    session_core& owner_;
+};
+
+// Runs and compactions
+// ---------------------------------------------------------------------------------------------------
+
+stream<message, run_outcome> session_core::run(std::vector<message> input, run_options options) {
+    if (is_running() || is_compacting()) co_return run_outcome(run_outcome::end::busy, what_is_going_on());
     const context here = co_await this_coroutine();
-    run_conductor conductor(*this, options, here);
+    run_work work(*this, options, here);
+    run_conductor& conductor = work.conductor;
+    state_.grace = options.grace.value_or(state_.options.interrupt_grace);
     for (message& m : input) {
         if (!m.has_timestamp()) m.stamp(here.loop().wall_ms());
     }
     std::vector<message> records = opening_records(input, here.loop());
     co_await record(records);
-    if (!records.empty() && records.back().kind() == kind::tool_list_ready) co_yield std::move(records.back());
+    if (!records.empty() && records.back().kind() == kind::tool_list_ready)
+        co_yield std::move(records.back());
 
-    scope work(here);
-    work.spawn(conductor.conduct(take_input(std::move(input))), conductor.context());
+    scope producers(conductor.context());
+    producers.spawn(conductor.conduct(take_input(std::move(input))));
     for (;;) {
         const std::span<message> batch = co_await conductor.point().next_batch();
         if (batch.empty()) break;
-        if (options_.trace != nullptr) co_await record(batch);
-        for (message& m : batch) co_yield std::move(m);
+        co_await record(batch);
+        for (message& m : batch) {
+            if (!m.is_trace_only()) co_yield std::move(m);
+        }
     }
-    co_await work.join();
+    co_await producers.join();
     co_return std::move(conductor.outcome());
 }
 
-bool session_core::interrupt(cancel_reason why) { return running_ != nullptr && running_->interrupt(why); }
+stream<message, compaction_outcome> session_core::compact() {
+    using end = compaction_outcome::end;
+    if (is_running() || is_compacting()) co_return compaction_outcome(end::busy, what_is_going_on());
+    if (const auto is_possible = compactability(); is_possible != compactability::ok) {
+        co_return compaction_outcome(end::nothing,
+                                     std::string("nothing to compact: ") + to_string(is_possible));
+    }
+    const context here = co_await this_coroutine();
+    compaction_work now(*this, here);
+    state_.grace = state_.options.interrupt_grace;
+    state_.tools = state_.environment.tools();
+    if (state_.options.compaction->mode == compaction_mode::discard) now.keep_texts();
+    const std::vector<message> records = std::exchange(owed_records_, {});
+    co_await record(records);
 
-/// What is recorded before the first request, in order (R-ENG-06, R-ENG-90): the session's head, the input, the tools.
+    scope producers(now.context);
+    producers.spawn(now.conduct());
+    for (;;) {
+        const std::span<message> batch = co_await now.point.next_batch();
+        if (batch.empty()) break;
+        co_await record(batch);
+        for (message& m : batch) {
+            if (!m.is_trace_only()) co_yield std::move(m);
+        }
+    }
+    co_await producers.join();
+    const stop_reason status = now.work.status();
+    const end how = status == stop_reason::completed ? end::compacted
+                    : status == stop_reason::aborted ? end::aborted
+                                                     : end::failed;
+    const std::string why = how == end::aborted ? "aborted during compaction" : now.work.why();
+    co_return compaction_outcome(how, how == end::compacted ? std::string() : why);
+}
+
+std::string session_core::what_is_going_on() const {
+    return std::string(is_compacting() ? "a compaction" : "another run") +
+           " of this session is going on; wait for its end, or interrupt it first";
+}
+
+compactability session_core::compactability() const noexcept {
+    if (!state_.options.compaction) return compactability::unsupported;
+    if (state_.turns > 0) return compactability::ok;
+    return state_.is_compacted ? compactability::just_compacted : compactability::empty;
+}
+
+// Nudges
+// ------------------------------------------------------------------------------------------------------------------
+
+bool session_core::interrupt(cancel_reason why) {
+    if (running_ != nullptr) return running_->interrupt(why);
+    return compacting_ != nullptr && compacting_->cancel.request(why);
+}
+
+bool session_core::stop_after_answer() {
+    return running_ != nullptr && running_->stop_after_answer();
+}
+
+bool session_core::skip_retry_wait() {
+    if (running_ != nullptr) return running_->skip_retry_wait();
+    return compacting_ != nullptr && compacting_->pause.skip();
+}
+
+bool session_core::detach(stream<message, run_outcome> run) {
+    const bool goes_on_already = detached_ != nullptr && !detached_->has_ended();
+    if (running_ == nullptr || !run || goes_on_already) return false;
+    running_->detach();
+    detached_.reset(); // of a run before
+    detached_ = std::make_unique<detached_run>(std::move(run), running_->context().loop(),
+                                               state_.options.tail);
+    return true;
+}
+
+stream<message, run_outcome> session_core::attach() {
+    if (detached_ == nullptr) {
+        co_return run_outcome(run_outcome::end::busy, "no run of this session was detached");
+    }
+    detached_run& tail = *detached_;
+    while (auto m = co_await tail.next())
+        co_yield std::move(*m);
+    if (!tail.has_ended()) {
+        co_return run_outcome(run_outcome::end::busy,
+                              "the reader was asked to stop; the run goes on, attach() again");
+    }
+    run_outcome how = tail.outcome();
+    co_return std::move(how);
+}
+
+steering_ticket session_core::steer(std::vector<message> input) {
+    return running_ != nullptr ? running_->steer(std::move(input)) : steering_ticket();
+}
+
+void session_core::notify(text report) {
+    state_.notices.push_back(message::user_text(std::move(report)).with_sender(text("harness")));
+    if (running_ == nullptr && state_.options.when_notified) state_.options.when_notified();
+}
+
+bool session_core::restore(resumed_state from) {
+    if (state_.is_opened || is_running() || is_compacting()) return false;
+    state_.is_opened = true;
+    state_.context = std::move(from.history);
+    state_.carry_over = std::move(from.carry_over);
+    state_.pending_summary = std::move(from.pending_summary);
+    state_.usage = from.usage;
+    state_.context_size = from.last_request_total;
+    state_.turns = from.session_turns;
+    state_.is_compacted = from.came_from_compaction;
+    if (from.came_from_compaction) state_.resume_trigger(from.first_request_total);
+    for (const text& id : from.call_ids)
+        state_.ids.mark_used(id);
+    if (from.meta) state_.options.meta = std::move(from.meta);
+    if (from.dangling) owed_records_.push_back(message::event(std::move(*from.dangling)));
+    return true;
+}
+
+// Input and records
+// -------------------------------------------------------------------------------------------------------
+
+/// What is recorded before the first request, in order (R-ENG-06, R-ENG-90): the session's head, the summary
+/// of the context before, the input, the tools.
 std::vector<message> session_core::opening_records(const std::vector<message>& input, loop& on) {
-    tools_ = environment_.tools();
-    std::vector<message> records;
-    const bool first = !std::exchange(opened_, true);
-    if (first && options_.meta) records.push_back(message::session_meta(*options_.meta));
+    state_.tools = state_.environment.tools();
+    std::vector<message> records = std::exchange(owed_records_, {});
+    const auto& meta = state_.options.meta;
+    const bool first = !std::exchange(state_.is_opened, true);
+    if (first && meta) records.push_back(message::session_meta(*meta));
+    if (state_.pending_summary) records.push_back(*state_.pending_summary);
     records.insert(records.end(), input.begin(), input.end());
-    if (first && options_.meta) records.push_back(message::event(tool_list_ready{tools_}));
+    if (first && meta) records.push_back(message::event(tool_list_ready{state_.tools}));
     for (message& m : records) {
         if (!m.has_timestamp()) m.stamp(on.wall_ms());
     }
@@ -53,25 +236,49 @@ std::vector<message> session_core::opening_records(const std::vector<message>& i
 }
 
 std::vector<message> session_core::take_input(std::vector<message> input) {
-    std::vector<message> all = std::exchange(carry_over_, {});
+    std::vector<message> all;
+    if (state_.pending_summary) all.push_back(*std::exchange(state_.pending_summary, std::nullopt));
+    std::vector<message> carried = std::exchange(state_.carry_over, {});
+    all.insert(all.end(), std::move_iterator(carried.begin()), std::move_iterator(carried.end()));
     all.insert(all.end(), std::move_iterator(input.begin()), std::move_iterator(input.end()));
     return all;
 }
 
-/// A trace that cannot be written never stops a run; it is said once and counted (D-24).
+/// Records what is recordable. A completed compaction closes the file of its context (R-ENG-75).
 task<void> session_core::record(std::span<const message> messages) {
-    if (options_.trace == nullptr) co_return;
-    const auto recordable = std::count_if(messages.begin(), messages.end(),
-                                          [](const message& m) { return m.is_recordable(); });
-    if (recordable == 0) co_return;
-    const auto written = co_await options_.trace->write(messages);
+    std::size_t recordable = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < messages.size(); ++at) {
+        const message& m = messages[at];
+        if (!m.is_recordable()) continue;
+        ++recordable;
+        if (m.kind() != kind::compaction_end) continue;
+        const auto* end = m.event_if<compaction_end>();
+        if (end == nullptr || end->status != stop_reason::completed) continue;
+        co_await write(messages.subspan(begin, at + 1 - begin));
+        if (state_.options.trace != nullptr) state_.options.trace->rotate();
+        begin = at + 1;
+        recordable = 0;
+    }
+    if (recordable > 0) co_await write(messages.subspan(begin));
+}
+
+/// A trace that cannot be written never stops a run; it is said once and counted (D-24).
+task<void> session_core::write(std::span<const message> messages) {
+    const auto is_recordable = [](const message& m) { return m.is_recordable(); };
+    if (state_.options.trace == nullptr) {
+        std::copy_if(messages.begin(), messages.end(), std::back_inserter(log_), is_recordable);
+        co_return;
+    }
+    const auto written = co_await state_.options.trace->write(messages);
     if (written) co_return;
     const bool already_said = records_lost_ > 0;
-    records_lost_ += recordable;
+    records_lost_ += std::count_if(messages.begin(), messages.end(), is_recordable);
     if (!already_said) {
-        fault_ = trace_fault{text(options_.trace->path()), text(written.error().message()), records_lost_};
-    } else if (fault_) {
-        fault_->lost = records_lost_;
+        state_.fault = trace_fault{text(state_.options.trace->path()), text(written.error().message()),
+                                   records_lost_};
+    } else if (state_.fault) {
+        state_.fault->lost = records_lost_;
     }
 }
 

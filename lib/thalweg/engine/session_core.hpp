@@ -2,16 +2,18 @@
 
 #pragma once
 
-// The part of a session that does not depend on the types of its provider and environment: what lasts from run to run.
-// Users meet it through session.hpp.
+// The part of a session that does not depend on the types of its provider and environment. Users meet it
+// through session.hpp.
 
 #include <thalweg/async/cancel.hpp>
 #include <thalweg/async/stream.hpp>
-#include <thalweg/engine/id_registry.hpp>
+#include <thalweg/engine/detached_run.hpp>
+#include <thalweg/engine/resume.hpp>
 #include <thalweg/engine/run_outcome.hpp>
-#include <thalweg/engine/seams.hpp>
-#include <thalweg/engine/session_options.hpp>
+#include <thalweg/engine/session_state.hpp>
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,39 +25,52 @@ class run_conductor;
 class session_core {
 public:
     session_core(provider_ref provider, environment_ref environment, session_options options)
-        : provider_(provider), environment_(environment), options_(std::move(options)) {}
+        : state_(provider, environment, std::move(options)) {}
     session_core(const session_core&) = delete;
     session_core& operator=(const session_core&) = delete;
 
     [[nodiscard]] stream<message, run_outcome> run(std::vector<message> input, run_options options);
+    [[nodiscard]] stream<message, compaction_outcome> compact();
+    [[nodiscard]] stream<chunk, tool_result> run_under(tool_context parent, text prompt);
+    [[nodiscard]] bool restore(resumed_state from);
+
     bool interrupt(cancel_reason why);
+    bool stop_after_answer();
+    bool skip_retry_wait();
+    bool detach(stream<message, run_outcome> run);
+    [[nodiscard]] stream<message, run_outcome> attach();
+
+    [[nodiscard]] steering_ticket steer(std::vector<message> input);
+    bool unsteer(steering_ticket ticket) { return state_.steering.recall(ticket); }
+    void notify(text report);
+    [[nodiscard]] std::vector<message> take_notices() { return std::exchange(state_.notices, {}); }
 
     [[nodiscard]] bool is_running() const noexcept { return running_ != nullptr; }
-    [[nodiscard]] std::span<const message> history() const noexcept { return history_; }
-    [[nodiscard]] std::span<const message> carry_over() const noexcept { return carry_over_; }
-    [[nodiscard]] const token_counts& usage() const noexcept { return usage_; }
+    [[nodiscard]] bool is_compacting() const noexcept { return compacting_ != nullptr; }
+    [[nodiscard]] thalweg::compactability compactability() const noexcept;
+    [[nodiscard]] const session_state& state() const noexcept { return state_; }
+    /// What everything that is recorded goes through, in order.
+    [[nodiscard]] std::span<const message> log() const noexcept { return log_; }
 
 private:
-    friend class run_conductor;
+    class compaction_work;
+    class run_work;
 
+    [[nodiscard]] std::string what_is_going_on() const;
     [[nodiscard]] task<void> record(std::span<const message> messages);
+    [[nodiscard]] task<void> write(std::span<const message> messages);
     [[nodiscard]] std::vector<message> opening_records(const std::vector<message>& input, loop& on);
     [[nodiscard]] std::vector<message> take_input(std::vector<message> input);
+    void put_on_head(std::int64_t now_ms);
 
-    provider_ref provider_;
-    environment_ref environment_;
-    session_options options_;
-
-    std::vector<message> history_;    // committed, in the order for the model; only grows (R-ENG-02)
-    std::vector<message> carry_over_; // in front of the next run's input (R-ENG-42)
-    std::vector<tool_definition> tools_;
-    id_registry ids_;
-    token_counts usage_;
-    token_counts unreported_usage_; // of failed attempts; joins the next token_usage (D-03)
+    session_state state_;
     run_conductor* running_ = nullptr;
-    bool opened_ = false; // the first run has begun
-    std::optional<trace_fault> fault_; // not yet said on the stream
+    compaction_work* compacting_ = nullptr;
+    std::vector<message> owed_records_; // to be written before any other (R-TRC-37)
+    std::vector<message> log_;          // what was recorded, where there is no trace to keep it
     std::int64_t records_lost_ = 0;
+    bool is_announced_ = false;              // its session_meta was forwarded to a parent
+    std::unique_ptr<detached_run> detached_; // last: it reads a run of this session
 };
 
 } // namespace thalweg

@@ -16,7 +16,9 @@ namespace thalweg {
 class tool_run {
 public:
     tool_run(tool_job job, merge<message>::producer out, std::optional<message>& output)
-        : job_(std::move(job)), out_(std::move(out)), output_(output),
+        : job_(std::move(job)),
+          out_(std::move(out)),
+          output_(output),
           framer_(job_.call_.id(), job_.provider_id_, job_.limits_.max_output) {}
 
     task<void> run();
@@ -24,6 +26,7 @@ public:
 private:
     task<void> execute();
     task<void> pull();
+    task<void> forward(message m);
     task<void> watch(scope& body);
     task<void> flush();
     void conclude(bool interrupted);
@@ -88,14 +91,13 @@ task<void> tool_run::execute() {
 task<void> tool_run::pull() {
     try {
         tool_call call = job_.call_;
-        auto output = job_.environment_.execute(std::move(call), tool_context());
+        auto output = job_.environment_.execute(std::move(call), job_.around_);
         while (chunk* piece = co_await output.peek()) {
             if (piece->kind() == chunk::type::text) {
                 framer_.add(std::move(piece->content()));
                 co_await flush();
             } else if (piece->kind() == chunk::type::forwarded) {
-                const bool sent = co_await out_.send(std::move(piece->forwarded()));
-                static_cast<void>(sent); // a closed merge takes nothing more, and the tool still ends in order
+                co_await forward(std::move(piece->forwarded()));
             }
         }
         result_ = std::move(output.result());
@@ -108,6 +110,30 @@ task<void> tool_run::pull() {
     }
 }
 
+/// Passes a child's message on. The parent's trace gets a pointer to a direct child, and the call's output
+/// its text (R-ENG-82, R-ENG-83).
+task<void> tool_run::forward(message m) {
+    const bool is_direct = m.origin().size() == 1;
+    const bool is_head = is_direct && m.kind() == kind::session_meta;
+    const bool is_text = is_direct && m.kind() == kind::partial_text && m.frame() == frame::delta;
+    text words = is_text ? m.content() : text();
+    subagent child;
+    if (is_head) child.session_id = m.origin().front();
+    const bool taken = co_await out_.send(std::move(m));
+    static_cast<void>(taken); // a closed merge takes nothing more, and the tool still ends in order
+    if (is_head) {
+        const context here = co_await this_coroutine();
+        message pointer = message::event(std::move(child)).trace_only();
+        pointer.stamp(here.loop().wall_ms());
+        const bool also_taken = co_await out_.send(std::move(pointer));
+        static_cast<void>(also_taken);
+    }
+    if (is_text) {
+        framer_.add(std::move(words));
+        co_await flush();
+    }
+}
+
 /// Ends the body: by asking when the time-out is over, by force when the grace after a request is over.
 task<void> tool_run::watch(scope& body) {
     if (job_.limits_.timeout > std::chrono::milliseconds::zero()) {
@@ -116,7 +142,7 @@ task<void> tool_run::watch(scope& body) {
         co_await stop_requested();
     }
     if (timed_out_) body.cancel(cancel_reason::timeout);
-    co_await sleep_through(job_.grace_);
+    co_await sleep_through(job_.around_.grace());
     body.drop();
 }
 

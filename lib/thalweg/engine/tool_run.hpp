@@ -2,11 +2,12 @@
 
 #pragma once
 
-// Runs one tool call to exactly one complete output (R-ENV-01…0E): looks the tool up, judges the arguments, pulls the
-// environment's stream, enforces time-out and interrupt, contains exceptions, frames and finishes the output.
+// Runs one tool call to exactly one complete output (R-ENV-01…0E): looks the tool up, judges the arguments,
+// pulls the environment's stream, enforces time-out and interrupt, contains exceptions, frames and finishes
+// the output.
 //
-// Bounded: a tool that does not answer a stop request or its time-out is destroyed where it is suspended when the
-// grace is over (R-ENG-35). Thread rule: loop thread.
+// Bounded: a tool that does not answer a stop request or its time-out is destroyed where it is suspended when
+// the grace is over (R-ENG-35). Thread rule: loop thread.
 
 #include <thalweg/async/merge.hpp>
 #include <thalweg/async/task.hpp>
@@ -28,8 +29,8 @@ public:
         limits_ = limits;
         return std::move(*this);
     }
-    tool_job with_grace(std::chrono::milliseconds grace) && {
-        grace_ = grace;
+    tool_job with_context(tool_context around) && {
+        around_ = around;
         return std::move(*this);
     }
     tool_job start_on_entry(bool yes) && {
@@ -47,13 +48,13 @@ private:
     text provider_id_;
     environment_ref environment_;
     tool_limits limits_;
-    std::chrono::milliseconds grace_{2'000};
+    tool_context around_;
     bool start_on_entry_ = false;
     bool unknown_ = false;
 };
 
-/// Runs `job`, sending every message of it to `out`; `output` gets the complete output just before it is sent.
-/// `output` outlives the task. The stop request of the awaiting coroutine is the user's.
+/// Runs `job`, sending every message of it to `out`; `output` gets the complete output just before it is
+/// sent. `output` outlives the task. The stop request of the awaiting coroutine is the user's.
 [[nodiscard]] task<void> run_tool(tool_job job, merge<message>::producer out, std::optional<message>& output);
 
 } // namespace thalweg

@@ -5,12 +5,15 @@
 // The seam to tools: an environment lists its tools and executes one call as a stream of chunks and a result.
 //
 // No framing, limits, time-outs, truncation or stop reasons here: the engine's tool run does all of that, and
-// contains what an environment throws. An environment is used from the session's loop; several calls of it run
-// interleaved, so state shared between calls must stand interleaving at every co_await.
+// contains what an environment throws. An environment is used from the session's loop; several calls of it
+// run interleaved, so state shared between calls must stand interleaving at every co_await.
 
 #include <thalweg/async/stream.hpp>
+#include <thalweg/protocol/approver.hpp>
 #include <thalweg/protocol/message.hpp>
+#include <thalweg/protocol/tool_call.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <memory>
 #include <optional>
@@ -22,38 +25,14 @@
 
 namespace thalweg {
 
-/// One call the model made. Owns its texts; free to outlive everything else.
-class tool_call {
-public:
-    tool_call(text name, text arguments, text id) noexcept
-        : name_(std::move(name)), arguments_(std::move(arguments)), id_(std::move(id)) {}
-
-    [[nodiscard]] const text& name() const noexcept { return name_; }
-    [[nodiscard]] const text& arguments() const noexcept { return arguments_; } ///< JSON text of an object
-    [[nodiscard]] const text& id() const noexcept { return id_; }               ///< unique in the session
-    [[nodiscard]] const std::vector<text>& origin() const noexcept { return origin_; } ///< empty = main session
-    tool_call with_origin(std::vector<text> hops) && {
-        origin_ = std::move(hops);
-        return std::move(*this);
-    }
-
-    /// The arguments as a described struct; the error is a sentence with a member path. Needs describe.hpp.
-    template <class T>
-    [[nodiscard]] result<T> decode() const;
-
-private:
-    text name_;
-    text arguments_;
-    text id_;
-    std::vector<text> origin_;
-};
-
 /// One piece of a tool's output.
 class chunk {
 public:
     enum class type : std::uint8_t { text, progress, forwarded };
 
-    static chunk text(thalweg::text piece) { return chunk(type::text, std::move(piece)); } ///< UTF-8, appended to the output
+    static chunk text(thalweg::text piece) {
+        return chunk(type::text, std::move(piece));
+    } ///< UTF-8, appended to the output
     /// Progress for people (D-13): a text and any JSON beside it; never part of the output.
     static chunk progress(thalweg::text content, thalweg::text details_json = {}) {
         chunk c(type::progress, std::move(content));
@@ -85,7 +64,9 @@ private:
 class tool_result {
 public:
     static tool_result completed() { return tool_result(std::nullopt, {}); }
-    static tool_result completed(std::string note) { return tool_result(stop_reason::completed, std::move(note)); }
+    static tool_result completed(std::string note) {
+        return tool_result(stop_reason::completed, std::move(note));
+    }
     static tool_result failed(std::string note) { return tool_result(stop_reason::failed, std::move(note)); }
     static tool_result failed(const error& why) { return failed(why.message()); }
     static tool_result aborted() { return tool_result(stop_reason::aborted, {}); }
@@ -96,7 +77,9 @@ public:
     }
 
     [[nodiscard]] std::optional<stop_reason> stop() const noexcept { return stop_; }
-    [[nodiscard]] const std::string& note() const noexcept { return note_; } ///< one line for the end of the output
+    [[nodiscard]] const std::string& note() const noexcept {
+        return note_;
+    } ///< one line for the end of the output
     [[nodiscard]] std::vector<text>& images() noexcept { return images_; }
 
 private:
@@ -107,17 +90,38 @@ private:
     std::vector<text> images_;
 };
 
-/// Thrown by an environment when its own machinery is broken, as opposed to a tool that fails: the call's output then
-/// says so without claiming that the tool had begun to answer (R-ENG-32). Any other exception is the tool's.
+/// Thrown by an environment when its own machinery is broken, as opposed to a tool that fails: the call's
+/// output then says so without claiming that the tool had begun to answer (R-ENG-32). Any other exception is
+/// the tool's.
 class environment_failure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// What a tool may know beside its call. Loop and stop token come from the coroutine itself: `co_await this_coroutine()`.
+/// What a tool may know beside its call. Loop and stop token come from the coroutine itself: `co_await
+/// this_coroutine()`. Copied freely; a copy may outlive the call.
 class tool_context {
 public:
     tool_context() = default;
+    tool_context(approver asks, int depth, int max_depth, std::chrono::milliseconds grace) noexcept
+        : approve_(asks), depth_(depth), max_depth_(max_depth), grace_(grace) {}
+
+    /// Who decides about calls of a child session (R-ENG-81): the approver of the run that made this call. It
+    /// refers to what the caller of that run gave, and lives as long.
+    [[nodiscard]] const approver& approve() const noexcept { return approve_; }
+    /// How deep the session that made the call lies under others; 0 = it is nobody's child.
+    [[nodiscard]] int depth() const noexcept { return depth_; }
+    [[nodiscard]] int max_depth() const noexcept {
+        return max_depth_;
+    } ///< children may not lie deeper (D-14)
+    /// What this call gets after a stop request before it is destroyed where it is suspended (R-ENG-35).
+    [[nodiscard]] std::chrono::milliseconds grace() const noexcept { return grace_; }
+
+private:
+    approver approve_;
+    int depth_ = 0;
+    int max_depth_ = 1;
+    std::chrono::milliseconds grace_{2'000};
 };
 
 namespace detail {
@@ -140,7 +144,8 @@ concept execute_returns_stream = requires(E& e, tool_call c, tool_context x) {
 
 } // namespace detail
 
-/// Tools behind `std::vector<tool_definition> tools()` and `stream<chunk, tool_result> execute(tool_call, tool_context)`.
+/// Tools behind `std::vector<tool_definition> tools()` and `stream<chunk, tool_result> execute(tool_call,
+/// tool_context)`.
 template <class E>
 concept Environment = detail::tools_returns_list<std::unwrap_reference_t<E>> &&
                       detail::execute_returns_stream<std::unwrap_reference_t<E>>;
@@ -161,10 +166,13 @@ consteval bool check_environment() {
                                     "execute(tool_call, tool_context)`; this type has no execute");
             if constexpr (executes) {
                 constexpr bool takes = detail::execute_takes_call<type>;
-                static_assert(takes, "thalweg: an environment's execute must take `(tool_call, tool_context)` by value");
+                static_assert(
+                    takes,
+                    "thalweg: an environment's execute must take `(tool_call, tool_context)` by value");
                 if constexpr (takes) {
-                    static_assert(detail::execute_returns_stream<type>,
-                                  "thalweg: an environment's execute must return `stream<chunk, tool_result>`");
+                    static_assert(
+                        detail::execute_returns_stream<type>,
+                        "thalweg: an environment's execute must return `stream<chunk, tool_result>`");
                 }
             }
         }

@@ -118,6 +118,12 @@ public:
     message&& with_tool_call_id(text id) &&;
     message&& with_origin_prefix(text session_id) &&; ///< one hop in front (R-PRO-60)
     message&& with_timestamp(std::int64_t ms_since_epoch) &&;
+    /// For the trace and for nobody else: a session records it and leaves it out of its stream (R-ENG-71,
+    /// R-ENG-82). Not a part of the wire form.
+    message&& trace_only() && noexcept {
+        head_.trace_only = 1;
+        return std::move(*this);
+    }
     /// UTC, milliseconds since 1970; cut to the years 1970 to 2527.
     void stamp(std::int64_t ms_since_epoch) noexcept;
 
@@ -141,6 +147,7 @@ public:
     [[nodiscard]] bool is_event() const noexcept { return kind() >= thalweg::kind::request_begin; }
     /// Protocol §2: no origin and not partial.
     [[nodiscard]] bool is_recordable() const noexcept { return !is_partial() && origin().empty(); }
+    [[nodiscard]] bool is_trace_only() const noexcept { return head_.trace_only != 0; }
 
     /// text, thinking, arguments, output, image_url or data, by kind; empty on everything else. Views and
     /// texts live as long as the message and change with it.
@@ -189,7 +196,8 @@ private:
         std::uint64_t frame : 2 = 0;
         std::uint64_t stop : 4 = static_cast<std::uint64_t>(stop_reason::completed);
         std::uint64_t decision : 2 = 0;
-        std::uint64_t unused : 2 = 0;
+        std::uint64_t trace_only : 1 = 0;
+        std::uint64_t unused : 1 = 0;
     };
     head head_;
     details* details_ = nullptr; // shared by reference count

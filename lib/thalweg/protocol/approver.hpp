@@ -4,13 +4,14 @@
 
 // Who answers whether a tool call may run.
 //
-// Any callable that takes a `const tool_call&` and gives a decision or a `task<decision>`, of at most 24 bytes and
-// trivially copyable: a function, a lambda without captures or with captured references and pointers, or std::ref of
-// anything bigger. The limits make run options trivially destructible, which is what lets
-// `co_await collect(chat.run("go", {.approve = allow_all}))` be correct under g++ 12.
+// Any callable that takes a `const tool_call&` and gives a decision or a `task<decision>`, of at most 24
+// bytes and trivially copyable: a function, a lambda without captures or with captured references and
+// pointers, or std::ref of anything bigger. The limits make run options trivially destructible, which is what
+// lets `co_await collect(chat.run("go", {.approve = allow_all}))` be correct under g++ 12.
 
 #include <thalweg/async/task.hpp>
-#include <thalweg/protocol/environment.hpp>
+#include <thalweg/protocol/events.hpp>
+#include <thalweg/protocol/tool_call.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -27,16 +28,17 @@ public:
 
     constexpr approver() noexcept = default; ///< nobody: every call is denied (R-ENG-22)
 
-    /// `answer` is asked once per call, one call at a time, in stream order (R-ENG-20). It may suspend as long as it
-    /// likes. Throwing means deny. What it refers to must outlive the run.
+    /// `answer` is asked once per call, one call at a time, in stream order (R-ENG-20). It may suspend as
+    /// long as it likes. Throwing means deny. What it refers to must outlive the run.
     template <class Answer>
         requires(!std::same_as<std::remove_cvref_t<Answer>, approver> &&
                  std::invocable<std::decay_t<Answer>&, const tool_call&>)
     approver(Answer&& answer) noexcept {
         using stored = std::decay_t<Answer>;
-        static_assert(sizeof(stored) <= capacity && std::is_trivially_copyable_v<stored>,
-                      "thalweg: an approver holds at most 24 trivially copyable bytes; capture references, or pass "
-                      "std::ref(callable)");
+        static_assert(
+            sizeof(stored) <= capacity && std::is_trivially_copyable_v<stored>,
+            "thalweg: an approver holds at most 24 trivially copyable bytes; capture references, or pass "
+            "std::ref(callable)");
         using answered = std::invoke_result_t<stored&, const tool_call&>;
         static_assert(std::same_as<answered, decision> || std::same_as<answered, task<decision>>,
                       "thalweg: an approver gives a `decision` or a `task<decision>`");
@@ -52,7 +54,8 @@ public:
 
     [[nodiscard]] explicit operator bool() const noexcept { return ask_ != nullptr; }
 
-    /// Asks. The approver must stay where it is until the task has ended: a coroutine lambda refers to its closure.
+    /// Asks. The approver must stay where it is until the task has ended: a coroutine lambda refers to its
+    /// closure.
     [[nodiscard]] task<decision> operator()(const tool_call& call) { return ask_(storage_, call); }
 
 private:
@@ -69,8 +72,12 @@ private:
 static_assert(std::is_trivially_copyable_v<approver> && std::is_trivially_destructible_v<approver>);
 
 /// Lets every call run.
-inline decision allow_all(const tool_call&) noexcept { return decision::allow; }
+inline decision allow_all(const tool_call&) noexcept {
+    return decision::allow;
+}
 /// Denies every call, saying that the user did.
-inline decision deny_all(const tool_call&) noexcept { return decision::deny; }
+inline decision deny_all(const tool_call&) noexcept {
+    return decision::deny;
+}
 
 } // namespace thalweg

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// A session as a tool of another one (engine §8): its stream passes through the parent's, each message with
+// one hop more.
+
+#include <thalweg/engine/session_core.hpp>
+
+#include <thalweg/async/task.hpp>
+#include <thalweg/trace/session_files.hpp>
+
+#include <string>
+#include <utility>
+
+namespace thalweg {
+
+namespace {
+
+/// Asks the parent's approver about a call of the child, which the question names (R-PRO-61, R-ENG-81).
+class upward {
+public:
+    upward(approver asks, const text& child) noexcept : asks_(asks), child_(child) {}
+
+    task<decision> operator()(const tool_call& call) {
+        decision given = decision::deny;
+        if (!asks_) co_return given;
+        std::vector<text> hops = call.origin();
+        hops.insert(hops.begin(), child_);
+        tool_call named = tool_call(call).with_origin(std::move(hops));
+        given = co_await asks_(named);
+        co_return given;
+    }
+
+private:
+    approver asks_;
+    const text& child_;
+};
+
+chunk forwarded(message m, const text& child) {
+    return chunk::forward(std::move(m).with_origin_prefix(child));
+}
+
+} // namespace
+
+/// A child is known by its id, so it has one from its first run on.
+void session_core::put_on_head(std::int64_t now_ms) {
+    auto& meta = state_.options.meta;
+    if (!meta) meta.emplace().session_id = text(trace::make_session_id(now_ms));
+    if (!meta->source) meta->source = text("subagent");
+}
+
+stream<chunk, tool_result> session_core::run_under(tool_context parent, text prompt) {
+    if (parent.depth() >= parent.max_depth()) {
+        co_return tool_result::failed("[subagent error: sessions may lie at most " +
+                                      std::to_string(parent.max_depth()) + " deep under the first one]");
+    }
+    if (is_running() || is_compacting()) {
+        co_return tool_result::failed("[subagent error: " + what_is_going_on() + "]");
+    }
+    const context here = co_await this_coroutine();
+    const bool is_first = !std::exchange(is_announced_, true);
+    if (is_first) put_on_head(here.loop().wall_ms());
+    const text id = state_.options.meta->session_id;
+    if (is_first) {
+        message head = message::session_meta(*state_.options.meta);
+        head.stamp(here.loop().wall_ms());
+        co_yield forwarded(std::move(head), id);
+    }
+    message asked = message::user_text(std::move(prompt)).with_sender(text("parent_agent"));
+    asked.stamp(here.loop().wall_ms());
+    co_yield forwarded(message(asked), id);
+
+    upward asks(parent.approve(), id);
+    run_options options;
+    options.approve = std::ref(asks);
+    options.depth = parent.depth() + 1;
+    options.max_depth = parent.max_depth();
+    options.grace = parent.grace() * 3 / 4; // so that what it says of its end is still heard
+    std::vector<message> input;
+    input.push_back(std::move(asked));
+    auto run = this->run(std::move(input), options);
+    bool has_text = false;
+    std::string aborted;
+    while (message* m = co_await run.peek()) {
+        if (m->origin().empty()) {
+            has_text = has_text || (m->kind() == kind::partial_text && m->frame() == frame::delta);
+            const auto* end = m->event_if<run_abort>();
+            if (end != nullptr) aborted = end->reason.value_or(text("unknown")).str();
+        }
+        co_yield forwarded(std::move(*m), id);
+    }
+    if (!aborted.empty()) co_return tool_result::failed("[subagent aborted: " + aborted + "]");
+    if (!has_text) co_return tool_result::completed("[subagent finished without a text answer]");
+    co_return tool_result::completed();
+}
+
+} // namespace thalweg
