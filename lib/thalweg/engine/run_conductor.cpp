@@ -372,7 +372,7 @@ task<void> run_conductor::end_by_abort(run_outcome::end how, std::string reason,
     session_.carry_over = std::move(carry);
     next_input_.clear();
     attempt_.reset();
-    is_settled_ = true;
+    is_settled_ = has_aborted_ = true;
     outcome_.how_ = how;
     outcome_.why_ = reason;
     co_await report_faults();

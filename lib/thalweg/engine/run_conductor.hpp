@@ -40,6 +40,8 @@ public:
     [[nodiscard]] merge<message>& point() noexcept { return point_; }
     [[nodiscard]] const thalweg::context& context() const noexcept { return context_; }
     [[nodiscard]] run_outcome& outcome() noexcept { return outcome_; }
+    /// `abort` is, or is going to be, its last message.
+    [[nodiscard]] bool has_aborted() const noexcept { return has_aborted_; }
 
     // Nudges, at any time while the run goes on.
 
@@ -108,7 +110,8 @@ private:
     std::optional<attempt> attempt_;     // from request_begin until its outcome is dealt with
     scope* tools_ = nullptr;             // of the request under way
     bool is_last_answer_ = false;        // the run is to stop after it
-    bool is_settled_ = false;            // what the run leaves is in the session
+    bool has_aborted_ = false;
+    bool is_settled_ = false; // what the run leaves is in the session
 };
 
 } // namespace thalweg

@@ -118,6 +118,10 @@ public:
     [[nodiscard]] bool is_compacting() const noexcept { return core_.is_compacting(); }
     /// The committed context, in the order the model sees it. Valid until the next run goes on.
     [[nodiscard]] std::span<const message> context() const noexcept { return core_.state().context; }
+    /// Everything that happened and is worth a record, session_meta first, contexts that were given up
+    /// included: read from the trace, which may block, and from memory where records could not be written or
+    /// there is no trace (then only what this object has lived through). Errors: what the trace says.
+    [[nodiscard]] result<std::vector<message>> history() const { return core_.history(); }
     /// What goes in front of the next run's input: left by an interrupt, a failure or a limit.
     [[nodiscard]] std::span<const message> carry_over() const noexcept { return core_.state().carry_over; }
     /// How many contexts were given up before this one.

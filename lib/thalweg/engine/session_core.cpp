@@ -5,6 +5,7 @@
 #include <thalweg/async/scope.hpp>
 #include <thalweg/engine/compaction.hpp>
 #include <thalweg/engine/run_conductor.hpp>
+#include <thalweg/trace/errors.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -98,6 +99,12 @@ stream<message, run_outcome> session_core::run(std::vector<message> input, run_o
         }
     }
     co_await producers.join();
+    if (state_.fault && !conductor.has_aborted()) { // found with the last records; behind an abort it waits
+        message fault = message::event(*std::exchange(state_.fault, std::nullopt));
+        fault.stamp(here.loop().wall_ms());
+        co_await record(std::span(&fault, 1));
+        co_yield std::move(fault);
+    }
     co_return std::move(conductor.outcome());
 }
 
@@ -263,6 +270,17 @@ task<void> session_core::record(std::span<const message> messages) {
     if (recordable > 0) co_await write(messages.subspan(begin));
 }
 
+result<std::vector<message>> session_core::history() const {
+    if (state_.options.trace == nullptr) return log_;
+    auto recorded = state_.options.trace->read_back();
+    if (!recorded || log_.empty()) return recorded;
+    std::vector<message> all;
+    std::merge(recorded.value().begin(), recorded.value().end(), log_.begin(), log_.end(),
+               std::back_inserter(all),
+               [](const message& a, const message& b) { return a.timestamp() < b.timestamp(); });
+    return all;
+}
+
 /// A trace that cannot be written never stops a run; it is said once and counted (D-24).
 task<void> session_core::write(std::span<const message> messages) {
     const auto is_recordable = [](const message& m) { return m.is_recordable(); };
@@ -272,12 +290,16 @@ task<void> session_core::write(std::span<const message> messages) {
     }
     const auto written = co_await state_.options.trace->write(messages);
     if (written) co_return;
-    const bool already_said = records_lost_ > 0;
-    records_lost_ += std::count_if(messages.begin(), messages.end(), is_recordable);
-    if (!already_said) {
+    const std::int64_t lost_before = records_lost_;
+    if (written.error().code() !=
+        trace::errc::changed) { // these are written, to a file that is not what it was
+        std::copy_if(messages.begin(), messages.end(), std::back_inserter(log_), is_recordable);
+        records_lost_ = static_cast<std::int64_t>(log_.size());
+    }
+    if (!std::exchange(has_said_fault_, true)) {
         state_.fault = trace_fault{text(state_.options.trace->path()), text(written.error().message()),
                                    records_lost_};
-    } else if (state_.fault) {
+    } else if (state_.fault && records_lost_ > lost_before) {
         state_.fault->lost = records_lost_;
     }
 }

@@ -49,8 +49,7 @@ public:
     [[nodiscard]] bool is_compacting() const noexcept { return compacting_ != nullptr; }
     [[nodiscard]] thalweg::compactability compactability() const noexcept;
     [[nodiscard]] const session_state& state() const noexcept { return state_; }
-    /// What everything that is recorded goes through, in order.
-    [[nodiscard]] std::span<const message> log() const noexcept { return log_; }
+    [[nodiscard]] result<std::vector<message>> history() const;
 
 private:
     class compaction_work;
@@ -67,8 +66,9 @@ private:
     run_conductor* running_ = nullptr;
     compaction_work* compacting_ = nullptr;
     std::vector<message> owed_records_; // to be written before any other (R-TRC-37)
-    std::vector<message> log_;          // what was recorded, where there is no trace to keep it
+    std::vector<message> log_;          // records that are in no trace: none is there, or it failed
     std::int64_t records_lost_ = 0;
+    bool has_said_fault_ = false;
     bool is_announced_ = false;              // its session_meta was forwarded to a parent
     std::unique_ptr<detached_run> detached_; // last: it reads a run of this session
 };

@@ -21,6 +21,7 @@ public:
         case errc::malformed: return "not a record";
         case errc::torn_tail: return "the last record is cut short";
         case errc::too_long: return "the line is too long";
+        case errc::unreadable: return "the trace cannot be read back";
         }
         return "unknown trace error";
     }

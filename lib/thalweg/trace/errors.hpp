@@ -20,6 +20,7 @@ enum class errc {
     malformed,   ///< a line is no record; reading goes on behind it (R-TRC-20)
     torn_tail,   ///< the same, but of the last line: its writer ended within it
     too_long,    ///< a line longer than max_line; reading goes on behind it
+    unreadable,  ///< this kind of sink cannot give back what it recorded
 };
 
 [[nodiscard]] std::error_code make_error_code(errc e) noexcept;

@@ -5,6 +5,7 @@
 #include <thalweg/trace/detail/lock_file.hpp>
 #include <thalweg/trace/detail/success.hpp>
 #include <thalweg/trace/file_sink.hpp>
+#include <thalweg/trace/reader.hpp>
 
 #include <chrono>
 #include <filesystem>
@@ -31,11 +32,16 @@ public:
     explicit naming(session_file of) : session_(std::move(of)) {}
     explicit naming(std::string path) : single_(std::move(path)) {}
 
-    [[nodiscard]] std::string path() const {
-        if (single_.empty()) return session_.path();
-        if (session_.index == 1) return single_;
+    [[nodiscard]] std::string path() const { return path(session_.index); }
+    [[nodiscard]] std::string path(int index) const {
+        if (single_.empty()) {
+            session_file other = session_;
+            other.index = index;
+            return other.path();
+        }
+        if (index == 1) return single_;
         const std::filesystem::path first(single_);
-        std::string number = std::to_string(session_.index);
+        std::string number = std::to_string(index);
         number.insert(0, number.size() < 3 ? 3 - number.size() : 0, '0');
         auto name = first.stem();
         name += "_" + number;
@@ -48,6 +54,7 @@ public:
     [[nodiscard]] std::string subject() const {
         return single_.empty() ? "session " + session_.session_id : "the file " + single_;
     }
+    [[nodiscard]] int index() const noexcept { return session_.index; }
     void advance() { ++session_.index; }
 
 private:
@@ -157,6 +164,22 @@ void file_sink::rotate() {
     state_->names.advance();
     state_->file.move_to(state_->names.path());
     state_->needs_head = true;
+}
+
+result<std::vector<message>> file_sink::read_back() const {
+    std::vector<message> all;
+    for (int index = 1; index <= state_->names.index(); ++index) {
+        auto opened = reader::open(state_->names.path(index));
+        if (!opened) {
+            // Rotation makes the next file with its first record; an earlier one may have been cleared away.
+            if (opened.error().code() == std::errc::no_such_file_or_directory) continue;
+            return failure(opened.error().code(), opened.error().message());
+        }
+        contents file = read_all(opened.value());
+        for (record& each : file.records)
+            all.push_back(std::move(each.content));
+    }
+    return all;
 }
 
 std::string_view file_sink::path() const noexcept {

@@ -57,6 +57,9 @@ public:
 
     void rotate() override;
 
+    /// Reads all files of the session, those of earlier processes included.
+    [[nodiscard]] result<std::vector<message>> read_back() const override;
+
     /// The file that the next write goes to; valid until rotate().
     [[nodiscard]] std::string_view path() const noexcept override;
 

@@ -58,6 +58,13 @@ void memory_sink::rotate() {
     state_->is_rotated = true;
 }
 
+result<std::vector<message>> memory_sink::read_back() const {
+    std::vector<message> all;
+    for (const std::vector<message>& file : state_->files)
+        all.insert(all.end(), file.begin(), file.end());
+    return all;
+}
+
 const std::vector<std::vector<message>>& memory_sink::files() const noexcept {
     return state_->files;
 }

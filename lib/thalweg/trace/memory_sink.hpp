@@ -25,6 +25,7 @@ public:
     /// Keeps the recordable messages before it returns; never suspends.
     [[nodiscard]] task<result<void>> write(std::span<const message> messages) override;
     void rotate() override;
+    [[nodiscard]] result<std::vector<message>> read_back() const override;
     [[nodiscard]] std::string_view path() const noexcept override { return "memory"; }
 
     /// The records of each file; a file appears with its first record. Valid until the next write.

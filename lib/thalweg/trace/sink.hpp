@@ -12,6 +12,8 @@
 #include <thalweg/protocol/message.hpp>
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 namespace thalweg::trace {
 
@@ -25,6 +27,11 @@ public:
 
     /// The next write goes to a new file (R-TRC-04).
     virtual void rotate() = 0;
+
+    /// Everything recorded so far, over all files of the session, in order; lines that cannot be read are
+    /// left out. May block. Errors: errc::unreadable where a sink keeps nothing it could read; what the
+    /// system says.
+    [[nodiscard]] virtual result<std::vector<message>> read_back() const;
 
     /// Where it writes to, for messages to people; empty if nowhere in particular.
     [[nodiscard]] virtual std::string_view path() const noexcept = 0;
