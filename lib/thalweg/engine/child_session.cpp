@@ -6,6 +6,7 @@
 #include <thalweg/engine/session_core.hpp>
 
 #include <thalweg/async/task.hpp>
+#include <thalweg/engine/run_conductor.hpp>
 #include <thalweg/trace/session_files.hpp>
 
 #include <string>
@@ -91,6 +92,33 @@ stream<chunk, tool_result> session_core::run_under(tool_context parent, text pro
     if (!aborted.empty()) co_return tool_result::failed("[subagent aborted: " + aborted + "]");
     if (!has_text) co_return tool_result::completed("[subagent finished without a text answer]");
     co_return tool_result::completed();
+}
+
+stream<chunk, tool_result> session_core::launch_under(tool_context parent, text prompt) {
+    const context here = co_await this_coroutine();
+    put_on_head(here.loop().wall_ms());
+    const text id = state_.options.meta->session_id;
+    const bool is_first = !is_announced_;
+    auto run = run_under(parent, std::move(prompt));
+    if (is_first) { // at once, so that the parent's trace knows the child before the call ends
+        auto head = co_await run.next();
+        if (!head) co_return std::move(run.result());
+        co_yield std::move(*head);
+    }
+    const bool is_kept = parent.keep_running(id, std::move(run));
+    if (!is_kept) co_return tool_result::failed("[subagent error: nothing can run in the background here]");
+    co_return tool_result::completed("[subagent " + id.str() +
+                                     " runs in the background; it reports when it has ended]");
+}
+
+void session_core::adopt(text id, stream<chunk, tool_result> rest) {
+    background_.adopt(std::move(id), std::move(rest), *loop_);
+}
+
+/// A message of a background run: to the stream if there is one, else to the program.
+void session_core::show(message m) {
+    if (running_ != nullptr && running_->pass(m)) return;
+    if (state_.options.on_background) state_.options.on_background(std::move(m));
 }
 
 } // namespace thalweg

@@ -23,14 +23,17 @@ message placeholder_for(const message& call) {
 
 } // namespace
 
-run_conductor::run_conductor(session_state& session, run_options options, const thalweg::context& parent)
+run_conductor::run_conductor(session_state& session, background_host& host, run_options options,
+                             const thalweg::context& parent)
     : session_(session),
+      host_(host),
       options_(options),
       thinking_level_(options.thinking_level.empty() ? text(session.options.thinking_level)
                                                      : text(options.thinking_level)),
       max_turns_(options.max_turns.value_or(session.options.max_turns)),
       context_(parent.loop(), cancel_),
-      driver_(point_.attach()) {
+      driver_(point_.attach()),
+      guests_(point_.attach()) {
     cancel_.follow(parent.cancel());
 }
 
@@ -43,6 +46,12 @@ bool run_conductor::stop_after_answer() {
     if (is_settled_) return false;
     is_last_answer_ = true;
     pause_.skip();
+    return true;
+}
+
+bool run_conductor::pass(message& m) {
+    if (is_settled_) return false;
+    guests_.post(std::move(m));
     return true;
 }
 
@@ -72,6 +81,7 @@ task<void> run_conductor::conduct(std::vector<message> input) {
         co_await report_faults();
     }
     driver_.finish();
+    guests_.finish();
 }
 
 // One turn: a request with its retries
@@ -204,7 +214,7 @@ void run_conductor::dispatch(call_record& record, tool_call call) {
     const bool unknown = std::none_of(session_.tools.begin(), session_.tools.end(),
                                       [&call](const tool_definition& t) { return t.name == call.name(); });
     const tool_context around(options_.approve, options_.depth,
-                              options_.max_depth.value_or(options.max_depth), session_.grace);
+                              options_.max_depth.value_or(options.max_depth), session_.grace, host_);
     tool_job job = tool_job(std::move(call), record.call.provider_id(), session_.environment)
                        .with_limits(special != options.tool_overrides.end() ? special->second : options.tools)
                        .with_context(around)

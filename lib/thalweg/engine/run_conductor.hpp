@@ -29,7 +29,8 @@ namespace thalweg {
 
 class run_conductor final : private call_handler {
 public:
-    run_conductor(session_state& session, run_options options, const thalweg::context& parent);
+    run_conductor(session_state& session, background_host& host, run_options options,
+                  const thalweg::context& parent);
     run_conductor(const run_conductor&) = delete;
     /// A run that is dropped before its end leaves what it owes to the next one, as an interrupt does.
     ~run_conductor();
@@ -50,6 +51,9 @@ public:
     bool stop_after_answer();
     bool skip_retry_wait() { return pause_.skip(); }
     [[nodiscard]] steering_ticket steer(std::vector<message> input);
+    /// Puts a message of a background run on the stream; false, and `m` untouched, when the run is about to
+    /// end.
+    bool pass(message& m);
     /// From now on the run does not stop any more when its reader is asked to.
     void detach() noexcept { cancel_.unfollow(); }
 
@@ -95,6 +99,7 @@ private:
     [[nodiscard]] message stamped(message m) const;
 
     session_state& session_;
+    background_host& host_;
     run_options options_;
     text thinking_level_;
     int max_turns_;
@@ -102,6 +107,7 @@ private:
     thalweg::context context_;
     merge<message> point_;
     merge<message>::producer driver_;
+    merge<message>::producer guests_; // background runs
     run_outcome outcome_;
     retry_wait pause_;
 

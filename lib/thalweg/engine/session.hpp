@@ -111,6 +111,21 @@ public:
         return core_.run_under(std::move(parent), std::move(prompt));
     }
 
+    /// The same in the background: the call ends at once, the run goes on and belongs to the parent's
+    /// session. Its messages go to the parent's stream while a run of it goes on, else to
+    /// session_options::on_background; its end is reported by notify(). An interrupt of the parent's run does
+    /// not reach it. What its approver refers to, and this session, live until it has ended or the parent's
+    /// session is destroyed.
+    [[nodiscard]] stream<chunk, tool_result> launch_under(tool_context parent, text prompt) {
+        return core_.launch_under(std::move(parent), std::move(prompt));
+    }
+    /// Interrupts a background run of this session's tools by the id of its session, or all (empty). False if
+    /// there is none.
+    bool stop_background(const text& session_id = {}, cancel_reason why = cancel_reason::user) {
+        return core_.stop_background(session_id, why);
+    }
+    [[nodiscard]] std::size_t background_count() const noexcept { return core_.background_count(); }
+
     /// Puts the session where another one stopped, before its first run (trace::resume). False afterwards.
     [[nodiscard]] bool restore(resumed_state from) { return core_.restore(std::move(from)); }
 

@@ -17,7 +17,7 @@ namespace thalweg {
 class session_core::run_work {
 public:
     run_work(session_core& owner, run_options options, const context& parent)
-        : conductor(owner.state_, options, parent), owner_(owner) {
+        : conductor(owner.state_, owner, options, parent), owner_(owner) {
         owner_.running_ = &conductor;
     }
     run_work(const run_work&) = delete;
@@ -77,6 +77,7 @@ private:
 stream<message, run_outcome> session_core::run(std::vector<message> input, run_options options) {
     if (is_running() || is_compacting()) co_return run_outcome(run_outcome::end::busy, what_is_going_on());
     const context here = co_await this_coroutine();
+    loop_ = &here.loop();
     run_work work(*this, options, here);
     run_conductor& conductor = work.conductor;
     state_.grace = options.grace.value_or(state_.options.interrupt_grace);

@@ -7,6 +7,7 @@
 
 #include <thalweg/async/cancel.hpp>
 #include <thalweg/async/stream.hpp>
+#include <thalweg/engine/background.hpp>
 #include <thalweg/engine/detached_run.hpp>
 #include <thalweg/engine/resume.hpp>
 #include <thalweg/engine/run_outcome.hpp>
@@ -22,7 +23,7 @@ namespace thalweg {
 
 class run_conductor;
 
-class session_core {
+class session_core final : private background_host {
 public:
     session_core(provider_ref provider, environment_ref environment, session_options options)
         : state_(provider, environment, std::move(options)) {}
@@ -32,6 +33,9 @@ public:
     [[nodiscard]] stream<message, run_outcome> run(std::vector<message> input, run_options options);
     [[nodiscard]] stream<message, compaction_outcome> compact();
     [[nodiscard]] stream<chunk, tool_result> run_under(tool_context parent, text prompt);
+    [[nodiscard]] stream<chunk, tool_result> launch_under(tool_context parent, text prompt);
+    bool stop_background(const text& id, cancel_reason why) { return background_.stop(id, why); }
+    [[nodiscard]] std::size_t background_count() const noexcept { return background_.count(); }
     [[nodiscard]] bool restore(resumed_state from);
 
     bool interrupt(cancel_reason why);
@@ -60,17 +64,23 @@ private:
     [[nodiscard]] task<void> write(std::span<const message> messages);
     [[nodiscard]] std::vector<message> opening_records(const std::vector<message>& input, loop& on);
     [[nodiscard]] std::vector<message> take_input(std::vector<message> input);
+    void adopt(text id, stream<chunk, tool_result> rest) override;
+    void show(message m);
     void put_on_head(std::int64_t now_ms);
 
     session_state state_;
+    loop* loop_ = nullptr; // of the runs, since the first one
     run_conductor* running_ = nullptr;
     compaction_work* compacting_ = nullptr;
     std::vector<message> owed_records_; // to be written before any other (R-TRC-37)
     std::vector<message> log_;          // records that are in no trace: none is there, or it failed
     std::int64_t records_lost_ = 0;
     bool has_said_fault_ = false;
-    bool is_announced_ = false;              // its session_meta was forwarded to a parent
-    std::unique_ptr<detached_run> detached_; // last: it reads a run of this session
+    bool is_announced_ = false; // its session_meta was forwarded to a parent
+    // Last: they read runs of this and other sessions.
+    background_runs background_{[this](message m) { show(std::move(m)); },
+                                [this](text t) { notify(std::move(t)); }};
+    std::unique_ptr<detached_run> detached_;
 };
 
 } // namespace thalweg

@@ -84,6 +84,8 @@ struct session_options {
     image_adapter adapt_image = {}; ///< for images in steered input
     int max_depth = 1;              ///< of sessions below this one (D-14)
     tail_limits tail = {};
+    std::function<void(message)> on_background =
+        {};                                   ///< a message of a background run that no stream can take
     std::function<void()> when_notified = {}; ///< a notice came while no run could take it (R-ENG-92)
     bool start_on_entry = false; ///< a tool's start frame comes at dispatch instead of with its first output
                                  ///< (R-ENV-01)

@@ -98,13 +98,26 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// Takes over what a tool leaves running when its call has ended: the session that made the call.
+class background_host {
+public:
+    /// Pulls `rest` to its end. Forwarded messages go to the stream of the run that goes on, or to the host
+    /// program; the end is reported to the model as a notice with the text of a direct child, or with what
+    /// `rest` yields as text. `id` names it for people and for the model. Dropped with the session.
+    virtual void adopt(text id, stream<chunk, tool_result> rest) = 0;
+
+protected:
+    ~background_host() = default;
+};
+
 /// What a tool may know beside its call. Loop and stop token come from the coroutine itself: `co_await
 /// this_coroutine()`. Copied freely; a copy may outlive the call.
 class tool_context {
 public:
     tool_context() = default;
-    tool_context(approver asks, int depth, int max_depth, std::chrono::milliseconds grace) noexcept
-        : approve_(asks), depth_(depth), max_depth_(max_depth), grace_(grace) {}
+    tool_context(approver asks, int depth, int max_depth, std::chrono::milliseconds grace,
+                 background_host& host) noexcept
+        : approve_(asks), depth_(depth), max_depth_(max_depth), grace_(grace), host_(&host) {}
 
     /// Who decides about calls of a child session (R-ENG-81): the approver of the run that made this call. It
     /// refers to what the caller of that run gave, and lives as long.
@@ -116,12 +129,20 @@ public:
     } ///< children may not lie deeper (D-14)
     /// What this call gets after a stop request before it is destroyed where it is suspended (R-ENG-35).
     [[nodiscard]] std::chrono::milliseconds grace() const noexcept { return grace_; }
+    /// Lets `rest` go on when this call has ended (R-ENG-84). False, and `rest` is dropped, where nobody
+    /// takes it over: in a context that no session made.
+    bool keep_running(text id, stream<chunk, tool_result> rest) const {
+        if (host_ == nullptr) return false;
+        host_->adopt(std::move(id), std::move(rest));
+        return true;
+    }
 
 private:
     approver approve_;
     int depth_ = 0;
     int max_depth_ = 1;
     std::chrono::milliseconds grace_{2'000};
+    background_host* host_ = nullptr; // outlives the calls of its runs
 };
 
 namespace detail {
