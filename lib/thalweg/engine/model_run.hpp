@@ -60,6 +60,8 @@ public:
     /// The same request can never succeed, and the session wants to know at once.
     [[nodiscard]] bool is_hopeless() const;
     [[nodiscard]] std::optional<std::chrono::milliseconds> wish_to_wait() const;
+    /// The provider says that the context is too long for the model.
+    [[nodiscard]] bool is_too_long() const noexcept { return outcome_ && outcome_->is_context_too_long(); }
 
     /// Sends token_usage and request_end, whatever the budget (D-04). A completed request's input and answer
     /// become the context (R-PRO-50). `retry_in`: the wait before the next attempt, if it is announced.

@@ -110,6 +110,8 @@ task<bool> run_conductor::request_until_completed() {
             co_return false;
         }
         if (request.is_completed()) co_return true;
+        session_.is_refused = session_.is_refused || request.is_too_long();
+        co_await report_faults();
         if (outcome_.last_status_ == stop_reason::auth || request.is_hopeless()) {
             co_await end_by_abort(run_outcome::end::model_failed, "llm request error: " + request.detail(),
                                   owed());
@@ -408,6 +410,13 @@ task<void> run_conductor::report_faults() {
     if (session_.fault) {
         message fault = message::event(*std::exchange(session_.fault, std::nullopt));
         co_await send(std::move(fault));
+    }
+    if (std::exchange(session_.is_refused, false)) {
+        notice refused;
+        refused.code = text("context_refused");
+        refused.body = text("the provider takes no context of this size; compact the session, set a smaller "
+                            "max_context_length, or go on from an earlier answer with a fork of it");
+        co_await send(message::event(std::move(refused)));
     }
     if (std::exchange(session_.is_stalled, false)) {
         notice stalled;

@@ -21,7 +21,7 @@ public:
         stopped,           ///< session::stop_after_answer(); the outputs of its tools wait for the next run
         model_failed,      ///< the model request failed for good
         compaction_failed, ///< the context had to be compacted in the middle of the run, and could not be
-        input_failed,      ///< the image adapter failed on steered input
+        input_failed,      ///< the input is none that a run can take, or the image adapter failed
         busy,              ///< another run or compaction is going; nothing was done
     };
 

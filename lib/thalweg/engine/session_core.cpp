@@ -76,6 +76,9 @@ private:
 
 stream<message, run_outcome> session_core::run(std::vector<message> input, run_options options) {
     if (is_running() || is_compacting()) co_return run_outcome(run_outcome::end::busy, what_is_going_on());
+    if (std::string fault = fault_of(input); !fault.empty()) {
+        co_return run_outcome(run_outcome::end::input_failed, std::move(fault));
+    }
     const context here = co_await this_coroutine();
     loop_ = &here.loop();
     run_work work(*this, options, here);
@@ -141,6 +144,22 @@ stream<message, compaction_outcome> session_core::compact() {
                                                      : end::failed;
     const std::string why = how == end::aborted ? "aborted during compaction" : now.work.why();
     co_return compaction_outcome(how, how == end::compacted ? std::string() : why);
+}
+
+/// Why a run cannot take `input`, or empty.
+std::string session_core::fault_of(std::span<const message> input) const {
+    for (std::size_t at = 0; at < input.size(); ++at) {
+        const message& m = input[at];
+        const bool is_input = m.is_complete() && m.role() == role::user && m.kind() != kind::tool_call_output;
+        if (is_input) continue;
+        return "message " + std::to_string(at) + " of the input is a " + std::string(m.type_name()) +
+               (m.is_complete() && m.role() == role::assistant ? " of the assistant" : "") +
+               "; a run takes texts, images and data of the user";
+    }
+    const bool is_owing = state_.pending_summary || !state_.carry_over.empty() || !state_.notices.empty();
+    if (input.empty() && !is_owing)
+        return "the run has no input, and nothing was left over from an earlier one";
+    return {};
 }
 
 std::string session_core::what_is_going_on() const {

@@ -59,6 +59,7 @@ private:
     class compaction_work;
     class run_work;
 
+    [[nodiscard]] std::string fault_of(std::span<const message> input) const;
     [[nodiscard]] std::string what_is_going_on() const;
     [[nodiscard]] task<void> record(std::span<const message> messages);
     [[nodiscard]] task<void> write(std::span<const message> messages);

@@ -67,6 +67,7 @@ struct session_state {
     bool is_first_total = false;      // the first request after a compaction is still to come
     std::int64_t size_that_rests = 0; // up to it a compaction would bring nothing (D-25)
     bool is_stalled = false;          // the last compaction brought nothing; to be said once
+    bool is_refused = false;          // the provider refused the context as too long; to be said
 
     steering_queue steering;
     std::vector<message> notices;     // background results, not yet delivered (R-ENG-64)
