@@ -30,6 +30,11 @@ public:
         return verdict;
     }
 
+    void settle() {
+        framer.settle();
+        take();
+    }
+
     id_registry ids;
     answer_framer framer{ids};
     words seen;
@@ -144,6 +149,48 @@ TEST_CASE("a length stop marks the last open text as failed and the answer as co
     const auto verdict = f.finish(length_cut());
     CHECK(verdict.status == stop_reason::completed);
     CHECK(f.seen.back() == "text:half a sen:failed");
+}
+
+TEST_CASE("what a limit cut is failed also where the provider said its end in the same breath") {
+    framed text_cut;
+    text_cut.feed(delta::text("half a sen")).feed(delta::end()).feed(delta::usage({.total = 3}));
+    CHECK(text_cut.finish(length_cut()).status == stop_reason::completed);
+    CHECK(text_cut.seen.back() == "text:half a sen:failed");
+    framed filtered;
+    filtered.feed(delta::thinking("a")).feed(delta::end()).feed(delta::text("b")).feed(delta::end());
+    filtered.finish(model_outcome::completed(finish::filtered));
+    CHECK(filtered.seen.back() == "text:b:failed");
+    CHECK(filtered.framer.segments().front().stop() == stop_reason::completed);
+}
+
+TEST_CASE("a text that has ended is complete once the model waits, or whatever happens to the answer later") {
+    framed settled;
+    settled.feed(delta::text("a")).feed(delta::end());
+    CHECK(settled.seen.back() == "partial_text:delta:a");
+    settled.settle();
+    CHECK(settled.seen.back() == "text:a");
+    settled.finish(length_cut());
+    CHECK(settled.seen.back() == "text:a");
+    framed still_open;
+    still_open.feed(delta::text("a"));
+    still_open.settle();
+    CHECK(still_open.seen.back() == "partial_text:delta:a");
+    framed broken;
+    broken.feed(delta::text("a")).feed(delta::end());
+    broken.finish(model_outcome::failed("no"));
+    CHECK(broken.seen.back() == "text:a");
+}
+
+TEST_CASE("a call that a limit leaves open runs if its arguments are whole, and not if there are none") {
+    framed whole;
+    whole.feed(delta::call("x", "t")).feed(delta::arguments("{}"));
+    whole.finish(length_cut());
+    CHECK(whole.to_decide == words{"x"});
+    framed nothing;
+    nothing.feed(delta::call("x", "t"));
+    nothing.finish(length_cut());
+    CHECK(nothing.to_decide.empty());
+    CHECK(nothing.messages.back().stop() == stop_reason::failed);
 }
 
 TEST_CASE("a call that is cut by the next block is closed as malformed and so is the answer") {

@@ -248,6 +248,16 @@ TEST_CASE("finish reasons are read by the table") {
     CHECK(read("something_new") == finish::other);
 }
 
+TEST_CASE("the last block of an answer that a limit cut is not said to be over") {
+    const std::string call = calls(R"({"index":0,"id":"i","function":{"name":"n","arguments":"{\"a"}})");
+    const std::string second = calls(R"({"index":1,"id":"j","function":{"name":"n","arguments":""}})");
+    CHECK(transcript_of({chunk(R"("content":"a")"), last_chunk("stop")}) == "Ta|E|completed");
+    CHECK(transcript_of({chunk(R"("content":"a")"), last_chunk("length")}) == "Ta|completed");
+    CHECK(transcript_of({chunk(R"("content":"a")"), last_chunk("content_filter")}) == "Ta|completed");
+    CHECK(transcript_of({call, last_chunk("length")}) == R"(Ci,n|A{"a|completed)");
+    CHECK(transcript_of({call, second, last_chunk("length")}) == R"(Ci,n|A{"a|E|Cj,n|completed)");
+}
+
 TEST_CASE("errors in the stream are found in every form") {
     for (const char* event :
          {R"({"error":{"message":"no"}})", R"({"error":"no"})", R"([{"error":{"message":"no"}}])",

@@ -45,11 +45,11 @@ std::string merge_objects(std::string_view earlier, std::string_view later) {
 bool answer_framer::continues(const delta& d) const noexcept {
     using type = delta::type;
     switch (d.kind()) {
-    case type::text: return open_ == block::text || open_ == block::none;
-    case type::thinking: return open_ == block::thinking || open_ == block::none;
+    case type::text: return (open_ == block::text && !ended_) || open_ == block::none;
+    case type::thinking: return (open_ == block::thinking && !ended_) || open_ == block::none;
     case type::arguments: return open_ == block::call && !ended_;
+    case type::fidelity: return open_ == block::call || !ended_;
     case type::end:
-    case type::fidelity:
     case type::usage: return true;
     case type::begin_text:
     case type::begin_thinking:
@@ -79,10 +79,10 @@ bool answer_framer::step(delta& d) {
         if (open_ == block::call && !d.content().empty()) append(std::move(d.content()));
         break;
     case type::end:
-        if (open_ == block::call && ends_early(buffer_)) {
-            ended_ = true;
-        } else if (open_ != block::none) {
-            close(stop_reason::completed);
+        if (open_ == block::call && !ends_early(buffer_)) {
+            close(stop_reason::completed); // now: it is to be decided about
+        } else {
+            ended_ = open_ != block::none;
         }
         break;
     case type::fidelity: add_fidelity(d.content()); break;
@@ -183,7 +183,15 @@ void answer_framer::pass(message whole) {
 }
 
 void answer_framer::close_as(stop_reason status) {
-    if (open_ != block::none) close(status);
+    const bool is_over = ended_ && open_ != block::call; // before whatever went wrong
+    if (open_ != block::none) close(is_over ? stop_reason::completed : status);
+}
+
+/// A length or content limit is a commit whose last segment failed (R-PRO-51). A call is cut if its input
+/// ends early, and then never runs; nothing at all may be the start of anything (D-09).
+void answer_framer::close_cut() {
+    const bool is_whole_call = open_ == block::call && !buffer_.empty() && !ends_early(buffer_);
+    if (open_ != block::none) close(is_whole_call ? stop_reason::completed : stop_reason::failed);
 }
 
 answer_framer::verdict answer_framer::finish(const model_outcome& outcome) {
@@ -203,8 +211,11 @@ answer_framer::verdict answer_framer::finish(const model_outcome& outcome) {
         return {stop_reason::malformed, "the arguments of the call '" + early_call_ + "' end early although the answer "
                                         "claims to be finished"};
     }
-    // A length or content limit is a commit whose last segment failed (R-PRO-51); a cut call never runs.
-    close_as(cut ? stop_reason::failed : stop_reason::completed);
+    if (cut) {
+        close_cut();
+    } else {
+        close_as(stop_reason::completed);
+    }
     return said;
 }
 

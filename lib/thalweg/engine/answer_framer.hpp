@@ -2,14 +2,18 @@
 
 #pragma once
 
-// Makes segments of a model's deltas (D-01): start → delta* → stop → complete message, ids that are unique in the
-// session, arguments judged by a strict parser (D-09). One object serves one model request; it does no I/O and knows
-// no coroutine, so it is tested with data.
+// Makes segments of a model's deltas (D-01): start → delta* → stop → complete message, ids that are unique in
+// the session, arguments judged by a strict parser (D-09). One object serves one model request; it does no
+// I/O and knows no coroutine, so it is tested with data.
 //
 //     while (framer.step(delta)) take what pending() holds, decide about finished_call()
 //
-// A delta that closes one block and opens the next needs two steps, because the decision about a finished call comes
-// before anything that follows it (R-ENG-21).
+// A delta that closes one block and opens the next needs two steps, because the decision about a finished
+// call comes before anything that follows it (R-ENG-21).
+//
+// `end` completes a call at once, because it is to be decided about. Text and thinking wait for what the
+// model says in the same breath, since an outcome that follows may tell that a limit cut them (R-PRO-51).
+// settle() ends that wait.
 
 #include <thalweg/engine/id_registry.hpp>
 #include <thalweg/protocol/delta.hpp>
@@ -29,6 +33,11 @@ public:
     /// Consumes `d`. False: `d` closed the open block first; handle pending() and finished_call(), then step again with
     /// the same delta. The delta is moved from on true.
     [[nodiscard]] bool step(delta& d);
+
+    /// The model has nothing more to say for now: a block that has ended is complete.
+    void settle() {
+        if (ended_ && open_ != block::call) close_as(stop_reason::completed);
+    }
 
     /// What the outcome says about the whole answer; closes what is open. Two things can differ from what the provider
     /// claims: an answer whose finished calls end early is malformed (D-09).
@@ -62,13 +71,14 @@ private:
     void append(text piece);
     void close(stop_reason status);
     void close_by_provider();
+    void close_cut();
     void add_fidelity(std::string_view json_object);
     void pass(message whole);
     void complete(message m);
 
     id_registry& ids_;
     block open_ = block::none;
-    bool ended_ = false;          // end() came, but the arguments end early: closed when the outcome is known
+    bool ended_ = false;          // end() came; what it means for the open block depends on what follows
     bool ended_early_ = false;    // some call of this answer was closed for that reason
     std::string early_call_;      // its name
     std::string buffer_;          // content of the open block

@@ -6,6 +6,7 @@
 #include <thalweg/engine/grace.hpp>
 
 #include <algorithm>
+#include <coroutine>
 #include <exception>
 #include <iterator>
 #include <string>
@@ -37,13 +38,47 @@ task<void> model_run::pull(std::span<const message> input, text thinking_level, 
     }
 }
 
+/// The model's next delta. What has ended is complete as soon as the model makes the reader wait.
+class model_run::settling_peek {
+public:
+    settling_peek(stream<delta, model_outcome>& answer, model_run& run) noexcept
+        : inner_(answer.peek()), run_(run) {}
+    settling_peek(const settling_peek&) = delete;
+
+    [[nodiscard]] bool await_ready() const noexcept { return inner_.await_ready(); }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> reader) {
+        const bool waits = inner_.await_suspend(reader);
+        if (waits) run_.settle();
+        return waits;
+    }
+    delta* await_resume() { return inner_.await_resume(); }
+
+private:
+    stream<delta, model_outcome>::awaiter<false> inner_;
+    model_run& run_;
+};
+
+/// Past the budget, since nobody can wait here: two messages a block, and the block itself has waited its
+/// turn.
+void model_run::settle() {
+    framer_.settle();
+    std::vector<message>& pending = framer_.pending();
+    for (message& m : pending) {
+        if (!address(m)) continue;
+        m.stamp(loop_->wall_ms());
+        out_.post(std::move(m));
+    }
+    pending.clear();
+}
+
 /// Pulls the model's answer to its end.
 task<void> model_run::drive(std::span<const message> input, text thinking_level, call_handler* calls) {
     try {
         model_request asked(session_.context, input, session_.tools, text(session_.options.system),
                             std::move(thinking_level));
         auto answer = session_.provider.generate(std::move(asked));
-        while (delta* piece = co_await answer.peek()) {
+        while (delta* piece = co_await settling_peek(answer, *this)) {
             bool consumed = false;
             while (!consumed) {
                 consumed = framer_.step(*piece);

@@ -75,6 +75,8 @@ public:
 private:
     [[nodiscard]] task<void> drive(std::span<const message> input, text thinking_level, call_handler* calls);
     [[nodiscard]] task<void> flush();
+    class settling_peek;
+    void settle();
     [[nodiscard]] bool address(message& m);
     void commit(std::span<const message> input);
 

@@ -298,8 +298,11 @@ chat_ending chat_decoder::finish(std::vector<delta>& out) {
     chat_ending ending;
     if (!malformed_ && !failed_ && has_end_marker()) {
         finish_blocks(out);
-        if (usage_) out.push_back(delta::usage(*usage_));
         ending.why = why();
+        const bool is_cut = ending.why == thalweg::finish::length || ending.why == thalweg::finish::filtered;
+        // The wire has not said that the last block is over: a call may lack its arguments.
+        if (is_cut && !out.empty() && out.back().kind() == delta::type::end) out.pop_back();
+        if (usage_) out.push_back(delta::usage(*usage_));
     }
     ending.status = malformed_         ? chat_status::malformed
                     : failed_          ? chat_status::failed
