@@ -151,6 +151,7 @@ CO_TEST_CASE("a page of a proxy is malformed and its beginning is kept") {
         typed("text/html", "<html>data: x\n\n" + std::string(5000, ' ')));
     CHECK(answer.data.empty());
     CHECK(answer.outcome.kind == outcome_kind::malformed);
+    CHECK(answer.outcome.foreign);
     CHECK(contains(answer.outcome.message, "the answer is text/html, not an event stream"));
     CHECK(answer.outcome.excerpt.size() == 512);
     CHECK(answer.outcome.excerpt.starts_with("<html>"));

@@ -106,8 +106,8 @@ TEST_CASE("only what can never succeed is permanent") {
     CHECK(of_http(500, "", {{"x-should-retry", "false"}}).is_permanent());
     CHECK_FALSE(
         of_http(404, error_body(R"("code":"model_not_found")"), {{"x-should-retry", "true"}}).is_permanent());
-    CHECK_FALSE(of_http(404, "").is_permanent());
-    CHECK_FALSE(of_http(429, error_body(R"("code":"insufficient_quota")")).is_permanent());
+    for (const int status : {429, 402, 403}) // a quota can refill
+        CHECK_FALSE(of_http(status, error_body(R"("code":"insufficient_quota")")).is_permanent());
     for (const char* body : {R"("code":"context_length_exceeded")", R"("type":"exceed_context_size_error")",
                              R"("message":"This model's maximum context length is 8 tokens")",
                              R"("message":"Prompt is too long: 9")"}) {
@@ -118,6 +118,40 @@ TEST_CASE("only what can never succeed is permanent") {
         CHECK_FALSE(of_http(429, error_body(body)).is_context_too_long());
         CHECK_FALSE(of_http(500, error_body(body)).is_context_too_long());
     }
+}
+
+TEST_CASE("a status that time does not mend is permanent, whatever words come with it") {
+    for (const int status : {300, 302, 400, 404, 405, 410, 413, 415, 418, 422}) {
+        INFO(status);
+        CHECK(of_http(status, "").is_permanent());
+        CHECK(of_http(status, "<html>").is_permanent());
+        CHECK_FALSE(of_http(status, "", {{"x-should-retry", "true"}}).is_permanent());
+    }
+    for (const int status : {401, 402, 403, 408, 409, 425, 429, 500, 502, 503, 504, 529}) {
+        INFO(status);
+        CHECK_FALSE(of_http(status, "").is_permanent());
+    }
+    for (const char* body : {R"("type":"not_found")", R"("type":"api_error","message":"model 'x' not found")",
+                             R"("type":"NotFoundError","message":"The model x does not exist.")"})
+        CHECK(of_http(404, error_body(body)).is_permanent());
+    const char* unknown_option = R"("type":"invalid_request_error","code":"unsupported_parameter")";
+    CHECK(of_http(400, error_body(unknown_option)).is_permanent());
+    CHECK(of_event(error_body(unknown_option)).is_permanent());
+    CHECK(of_event(error_body(R"("code":404,"message":"no such model")")).is_permanent());
+    CHECK_FALSE(of_event(error_body(R"("type":"server_error")")).is_permanent());
+    CHECK_FALSE(of_http(503, error_body(R"("type":"invalid_request_error")")).is_permanent());
+}
+
+TEST_CASE("an answer of another kind than asked for is permanent, a garbled one is not") {
+    http::events_outcome transport;
+    transport.kind = http::outcome_kind::malformed;
+    transport.head.status = 200;
+    transport.message = "POST http://x: the answer is text/html, not an event stream";
+    const auto made = [&transport] { return providers::detail::chat_outcome({}, transport, "l", key, now); };
+    CHECK_FALSE(made().is_permanent());
+    transport.foreign = true;
+    CHECK(made().status() == stop_reason::malformed);
+    CHECK(made().is_permanent());
 }
 
 TEST_CASE("wishes to wait are read in their order") {

@@ -89,6 +89,7 @@ public:
             complain("the answer (HTTP status " + std::to_string(head_->status) + ") has no body");
         } else if (kind_ == body_kind::foreign && (!ended_ || outcome_.kind == outcome_kind::ok)) {
             complain("the answer is " + std::string(media_type(*head_)) + ", not an event stream");
+            outcome_.foreign = true;
         } else if (!ended_ && kind_ == body_kind::error) {
             outcome_.message = std::string(exchange_->label()) + ": HTTP status " +
                                std::to_string(head_->status);

@@ -31,6 +31,8 @@ struct events_outcome : outcome {
     std::string excerpt;
     /// Bare JSON lines between the events, see sse_parser::stray().
     std::string stray;
+    /// The content type is none that can hold an answer: a web page, mostly. kind is malformed then.
+    bool foreign = false;
     /// The body stopped inside an event, which was dropped.
     bool cut = false;
 };

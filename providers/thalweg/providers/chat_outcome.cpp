@@ -52,10 +52,29 @@ bool is_timeout(const provider_error& error, int status) {
     return status == 408 || status == 504 || says(error, {"timeout_error"});
 }
 
-bool is_permanent(const provider_error& error, const http::response_head& head) {
+bool is_out_of_quota(const provider_error& error) {
+    return says(error, {"insufficient_quota", "billing_error"});
+}
+
+/// Whether the same request gets the same answer again. What the server says about that comes first, then a
+/// word that leaves no doubt, then the status: every 3xx and 4xx but those that time or money may mend.
+/// Refused credentials have an end of their own.
+bool is_permanent(const provider_error& error, int status, const http::response_head& head) {
     const auto should_retry = head.find("x-should-retry");
     if (should_retry == "false") return true;
-    return should_retry != "true" && says(error, {"model_not_found"});
+    if (should_retry == "true" || is_out_of_quota(error)) return false;
+    if (says(error, {"model_not_found"})) return true;
+    switch (status) {
+    case 0: return says(error, {"invalid_request_error", "not_found_error", "unsupported_parameter"});
+    case 401:
+    case 402:
+    case 403:
+    case 408:
+    case 409:
+    case 425:
+    case 429: return false;
+    default: return status >= 300 && status < 500;
+    }
 }
 
 std::string without(std::string message, std::string_view secret) {
@@ -79,11 +98,11 @@ public:
         : error_(error), status_(status), head_(head), message_(std::move(message)), now_ms_(now_ms) {}
 
     model_outcome make() {
-        if (says(error_, {"insufficient_quota", "billing_error"}))
+        if (is_out_of_quota(error_))
             message_ += "; the account has no quota left, which only its owner can change";
         model_outcome made = kind();
         if (is_too_long(error_, status_)) made = std::move(made).context_too_long();
-        if (is_permanent(error_, head_)) made = std::move(made).permanent();
+        if (is_permanent(error_, status_, head_)) made = std::move(made).permanent();
         auto wait = retry_after(head_, now_ms_);
         if (!wait) wait = error_.retry_delay;
         if (wait) made = std::move(made).with_wait(*wait);
@@ -135,7 +154,8 @@ model_outcome of_transport(const http::events_outcome& transport, std::string_vi
         break;
     }
     if (!transport.excerpt.empty()) message += "; " + quoted_start(transport.excerpt);
-    return model_outcome::malformed(without(std::move(message), secret));
+    auto made = model_outcome::malformed(without(std::move(message), secret));
+    return transport.foreign ? std::move(made).permanent() : made; // the URL leads to something else
 }
 
 } // namespace

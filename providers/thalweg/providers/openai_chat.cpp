@@ -111,7 +111,8 @@ stream<delta, model_outcome> openai_chat::generate(model_request request) {
 stream<delta, model_outcome> openai_chat::run(std::shared_ptr<const settings> with, model_request request) {
     if (!with->refusal.empty()) co_return model_outcome::failed(with->refusal).permanent();
     if (with->lacks_key)
-        co_return model_outcome::auth("no API key: set OPENAI_API_KEY or pass the option api_key");
+        co_return model_outcome::auth(
+            "no API key: set OPENAI_API_KEY (in code also: openai_chat_options::api_key)");
     const context here = co_await this_coroutine();
     http::request outgoing = with->prototype;
     outgoing.body = detail::chat_request_body(with->options, request);
