@@ -2,11 +2,13 @@
 
 #include "counted.hpp"
 #include "support/catch.hpp"
+#include "support/last_words.hpp"
 
 #include <thalweg/async/scope.hpp>
 #include <thalweg/async/sleep.hpp>
 #include <thalweg/async/stream.hpp>
 #include <thalweg/testing/co_test_case.hpp>
+#include <thalweg/testing/virtual_loop.hpp>
 
 #include <memory>
 #include <optional>
@@ -30,6 +32,25 @@ stream<int, std::string> count_to(int last) {
 stream<int> count_quietly(int last) {
     for (int n = 1; n <= last; ++n)
         co_yield int{n};
+}
+
+struct verdict {
+    static verdict without_co_return() { return {7}; }
+    int value;
+};
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wreturn-type" // clang sees the mistake, g++ does not
+template <class R>
+stream<int, R> forget() {
+    co_yield 1;
+}
+#pragma GCC diagnostic pop
+
+task<void> ask_for_a_forgotten_result() {
+    auto source = forget<int>();
+    while (auto item = co_await source.next()) {}
+    static_cast<void>(source.result());
 }
 
 stream<int> twice(stream<int> source) {
@@ -75,6 +96,26 @@ CO_TEST_CASE("a stream gives its items in order, then the end again and again, t
     REQUIRE(source.result() == "counted to 10");
     const std::string taken = std::move(source.result());
     REQUIRE(taken == "counted to 10");
+}
+
+CO_TEST_CASE("a generator that ends without co_return gives what its result type has for that") {
+    auto source = forget<verdict>();
+    while (auto item = co_await source.next())
+        REQUIRE(*item == 1);
+    REQUIRE(source.result().value == 7);
+}
+
+TEST_CASE("a result that is not there ends the program with a sentence, in every kind of build") {
+    REQUIRE_THAT(last_words([] {
+                     virtual_loop on;
+                     on.run(ask_for_a_forgotten_result());
+                 }),
+                 Catch::Contains("thalweg: stream: the generator ended without co_return"));
+    REQUIRE_THAT(last_words([] {
+                     auto source = count_to(1);
+                     static_cast<void>(source.result());
+                 }),
+                 Catch::Contains("thalweg: stream: result() before the end"));
 }
 
 CO_TEST_CASE("streams nest, and one without items ends at once") {

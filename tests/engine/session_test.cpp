@@ -49,6 +49,17 @@ task<collected<message, run_outcome>> collect_interrupted(Run run, std::chrono::
     co_return all;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wreturn-type" // clang sees the mistake, g++ does not
+struct forgetful_model {
+    stream<delta, model_outcome> generate(model_request) { co_yield delta::text("and then"); }
+};
+struct forgetful_tools {
+    std::vector<tool_definition> tools() const { return {{"t", "d", "{}", {}}}; }
+    stream<chunk, tool_result> execute(tool_call, tool_context) { co_yield chunk::text("half"); }
+};
+#pragma GCC diagnostic pop
+
 bool ends_with_abort(const std::vector<message>& messages) {
     return !messages.empty() && messages.back().kind() == kind::abort;
 }
@@ -114,6 +125,51 @@ CO_TEST_CASE("a second run while one is going is refused by name and changes not
     while (auto m = co_await first.next()) CHECK(m->origin().empty());
     CHECK(first.result().ok());
     CHECK(model.requests() == 1);
+}
+
+CO_TEST_CASE(
+    "an answer that a limit cut is committed and its last segment failed, unless it was over long before") {
+    const auto last_text = [](const std::vector<message>& seen) {
+        message last = message::assistant_text("none");
+        for (const message& m : seen) {
+            if (m.kind() == kind::text) last = m;
+        }
+        return last;
+    };
+    for (const bool waits : {false, true}) {
+        auto script = answer().text("cut he");
+        if (waits) script = std::move(script).wait(10ms);
+        scripted_model model{std::move(script).ends(model_outcome::completed(finish::length))};
+        session chat(std::ref(model), scripted_tools{});
+        auto seen = co_await collect(chat.run("go"));
+        CHECK(seen.result.ok());
+        CHECK(last_text(seen.items).content() == "cut he");
+        CHECK(last_text(seen.items).stop() == (waits ? stop_reason::completed : stop_reason::failed));
+        CHECK(chat.context().size() == 2);
+        CHECK(objections(seen.items) == "");
+    }
+}
+
+CO_TEST_CASE(
+    "a provider that forgets co_return is a failed request with a sentence, and is not asked again") {
+    session_options options;
+    options.retry.fail_fast = true;
+    session chat(forgetful_model(), scripted_tools{}, std::move(options));
+    auto seen = co_await collect(chat.run("go"));
+    CHECK(seen.result.how() == run_outcome::end::model_failed);
+    CHECK(seen.result.why().find("lacks a co_return") != std::string::npos);
+    CHECK(objections(seen.items) == "");
+}
+
+CO_TEST_CASE("a tool that forgets co_return is a failed call with a sentence") {
+    scripted_model model{answer().call("a", "t"), answer().text("done")};
+    session chat(std::ref(model), forgetful_tools());
+    auto seen = co_await collect(chat.run("go", {.approve = allow_all}));
+    CHECK(seen.result.ok());
+    REQUIRE(outputs(seen).size() == 1);
+    CHECK(outputs(seen).front().stop() == stop_reason::failed);
+    CHECK(outputs(seen).front().content().view().find("lacks a co_return") != std::string::npos);
+    CHECK(objections(seen.items) == "");
 }
 
 CO_TEST_CASE("a provider that throws is a failed request and not the end of the program") {

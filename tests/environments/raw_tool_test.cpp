@@ -65,9 +65,9 @@ CO_TEST_CASE(
     REQUIRE(seen.failed());
     REQUIRE(
         seen.note ==
-        "invalid arguments for search: where[1].path: value type not permitted by 'type' constraint, got 3");
+        "Invalid arguments for search: where[1].path: value type not permitted by 'type' constraint, got 3");
     const auto broken = co_await run_tool(tools, "search", R"({"pattern":)");
-    REQUIRE_THAT(broken.note, Catch::StartsWith("invalid arguments for search: the input ended early"));
+    REQUIRE_THAT(broken.note, Catch::StartsWith("Invalid arguments for search: the input ended early"));
     REQUIRE_FALSE(ran);
 }
 

@@ -314,11 +314,11 @@ TEST_CASE("a tool call decodes its own arguments and names the tool in the fault
 
     auto wrong = tool_call("forecast", R"({"city":"Rome","days":"two"})", "c1").decode<forecast_args>();
     REQUIRE(wrong.error().message() ==
-            R"(invalid arguments for forecast: days: expected an integer, got "two")");
+            R"(Invalid arguments for forecast: days: expected an integer, got "two")");
     REQUIRE(wrong.error().code() == thalweg::json::errc::shape);
 
     auto broken = tool_call("forecast", R"({"city":)", "c1").decode<forecast_args>();
     REQUIRE_THAT(broken.error().message(),
-                 Catch::StartsWith("invalid arguments for forecast: the input ended early"));
+                 Catch::StartsWith("Invalid arguments for forecast: the input ended early"));
     REQUIRE_THAT(broken.error().message(), Catch::Contains("byte 8"));
 }

@@ -18,6 +18,11 @@ namespace detail {
 /// then.
 int run_main(task<int> work);
 
+template <class T>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
 inline task<int> exit_zero(task<void> work) {
     co_await std::move(work);
     co_return 0;
@@ -31,16 +36,28 @@ inline task<int> exit_zero(task<void> work) {
 /// run ends in order and the program goes on behind it. The second one ends the program at once, as if there
 /// were no handler, so that a shell sees status 130 or 143. An exception that leaves the task is printed on
 /// stderr; the status is 1 then.
-template <std::invocable Make>
+template <class Make>
 [[nodiscard]] int run_main(Make make) {
-    using made = std::invoke_result_t<Make&>;
-    if constexpr (std::same_as<made, task<int>>) {
-        return detail::run_main(make());
-    } else {
-        static_assert(std::same_as<made, task<void>>,
-                      "thalweg: run_main needs a function that returns task<int> or task<void>");
-        return detail::run_main(detail::exit_zero(make()));
+    static_assert(
+        !detail::is_task<Make>,
+        "thalweg: run_main takes the function itself and not its task: run_main(f), not run_main(f())");
+    if constexpr (!detail::is_task<Make>) {
+        constexpr bool callable = std::invocable<Make&>;
+        static_assert(callable,
+                      "thalweg: run_main calls its function without arguments; give it a lambda that "
+                      "passes them: run_main([&] { return f(argument); })");
+        if constexpr (callable) {
+            using made = std::invoke_result_t<Make&>;
+            constexpr bool is_main = std::same_as<made, task<int>> || std::same_as<made, task<void>>;
+            static_assert(is_main, "thalweg: run_main needs a function that returns task<int> or task<void>");
+            if constexpr (std::same_as<made, task<int>>) {
+                return detail::run_main(make());
+            } else if constexpr (is_main) {
+                return detail::run_main(detail::exit_zero(make()));
+            }
+        }
     }
+    return 1;
 }
 
 } // namespace thalweg

@@ -114,18 +114,18 @@ public:
 /// asked to stop. `co_await sleep_for(1s)` gives true if the whole time has passed. May be destroyed while
 /// suspended.
 template <class Rep, class Period>
-detail::sleep_awaiter sleep_for(std::chrono::duration<Rep, Period> d) noexcept {
+[[nodiscard]] detail::sleep_awaiter sleep_for(std::chrono::duration<Rep, Period> d) noexcept {
     return detail::sleep_awaiter(detail::clock_duration(d), true);
 }
 
 /// The same, but a stop request does not end it: for a bounded grace after one.
 template <class Rep, class Period>
-detail::sleep_awaiter sleep_through(std::chrono::duration<Rep, Period> d) noexcept {
+[[nodiscard]] detail::sleep_awaiter sleep_through(std::chrono::duration<Rep, Period> d) noexcept {
     return detail::sleep_awaiter(detail::clock_duration(d), false);
 }
 
 /// Suspends until the coroutine is asked to stop; gives the reason. May be destroyed while suspended.
-inline detail::stop_awaiter stop_requested() noexcept {
+[[nodiscard]] inline detail::stop_awaiter stop_requested() noexcept {
     return detail::stop_awaiter(nullptr);
 }
 

@@ -8,6 +8,10 @@
 //     while (auto item = co_await s.next()) use(*item);
 //     s.result();
 //
+// A generator that ends without `co_return` gave no result, which no compiler refuses and g++ does not even
+// warn about. result() then gives what `R::without_co_return()` makes, if R has such a function
+// (model_outcome and tool_result do); for any other R it ends the program with a sentence.
+//
 // It runs only while somebody waits in next() or peek(). Destroying it anywhere before its end destroys the
 // generator's locals, which cancels and takes back whatever feeds it (D-23); nothing of it runs again.
 // Thread rule: loop thread. One reader. Do not destroy a stream from inside its own generator.
@@ -17,6 +21,8 @@
 #include <cassert>
 #include <concepts>
 #include <coroutine>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -28,6 +34,20 @@ template <class T, class R = void>
 class stream;
 
 namespace detail {
+
+/// A result type that has a word for a generator that gave none.
+template <class R>
+concept has_stand_in = requires {
+    { R::without_co_return() } -> std::same_as<R>;
+};
+
+[[noreturn, gnu::cold]] inline void die_without_result(bool is_finished) noexcept {
+    std::fputs(is_finished ? "thalweg: stream: the generator ended without co_return, or threw: there is no "
+                             "result\n"
+                           : "thalweg: stream: result() before the end; read until next() gives nothing\n",
+               stderr);
+    std::abort();
+}
 
 template <class T>
 struct owning_yield_awaiter : arrive_awaiter {
@@ -157,13 +177,21 @@ public:
     /// True once next() has given the empty optional.
     [[nodiscard]] bool finished() const noexcept { return frame_ && frame_.promise().finished; }
 
-    /// What the generator returned. Only after next() has given the empty optional and not after it threw.
-    /// Lives as long as the stream; move from it if you like.
+    /// What the generator returned. Only after next() has given the empty optional and not after it threw:
+    /// anything else ends the program with a sentence. Lives as long as the stream; move from it if you like.
     [[nodiscard]] auto& result() noexcept
         requires(!std::is_void_v<R>)
     {
-        assert(finished() && frame_.promise().result.has_value() && "result() before the end of the stream");
-        return *frame_.promise().result;
+        if (!finished()) detail::die_without_result(false);
+        auto& result = frame_.promise().result;
+        if (!result.has_value()) {
+            if constexpr (detail::has_stand_in<R>) {
+                result.emplace(R::without_co_return());
+            } else {
+                detail::die_without_result(true);
+            }
+        }
+        return *result;
     }
 
 private:

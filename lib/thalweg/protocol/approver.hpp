@@ -52,6 +52,17 @@ public:
         };
     }
 
+    /// Anything else stops the build with a sentence.
+    template <class Answer>
+        requires(!std::same_as<std::remove_cvref_t<Answer>, approver> &&
+                 !std::invocable<std::decay_t<Answer>&, const tool_call&>)
+    approver(Answer&&) noexcept {
+        static_assert(
+            std::invocable<std::decay_t<Answer>&, const tool_call&>,
+            "thalweg: an approver is a function that takes a `const tool_call&` and gives a `decision` "
+            "or a `task<decision>`; allow_all and deny_all are ready-made");
+    }
+
     [[nodiscard]] explicit operator bool() const noexcept { return ask_ != nullptr; }
 
     /// Asks. The approver must stay where it is until the task has ended: a coroutine lambda refers to its

@@ -79,7 +79,7 @@ result<json::view> parse_arguments(const tool_call& call) {
 }
 
 error wrong_arguments(const tool_call& call, const error& why) {
-    return error(why.code(), "invalid arguments for " + call.name().str() + ": " + why.message());
+    return error(why.code(), "Invalid arguments for " + call.name().str() + ": " + why.message());
 }
 
 bool read_bool(bool& target, json::view value, const json_path& at, std::string& fault) {

@@ -70,6 +70,11 @@ public:
     static tool_result failed(std::string note) { return tool_result(stop_reason::failed, std::move(note)); }
     static tool_result failed(const error& why) { return failed(why.message()); }
     static tool_result aborted() { return tool_result(stop_reason::aborted, {}); }
+    /// Of a tool whose generator ended without co_return: a failure with a sentence.
+    static tool_result without_co_return() {
+        return failed(
+            "[tool error] the tool's stream ended without a result: it lacks a co_return at its end");
+    }
 
     tool_result with_images(std::vector<text> data_urls) && {
         images_ = std::move(data_urls);

@@ -39,6 +39,11 @@ model_outcome model_outcome::aborted() {
     return with_status(stop_reason::aborted, {});
 }
 
+model_outcome model_outcome::without_co_return() {
+    return failed("the provider's stream ended without an outcome: generate() lacks a co_return at its end")
+        .permanent();
+}
+
 model_outcome model_outcome::permanent() && {
     permanent_ = true;
     return std::move(*this);

@@ -33,6 +33,8 @@ public:
     static model_outcome malformed(std::string message);
     static model_outcome auth(std::string message);
     static model_outcome aborted();
+    /// Of a provider whose generator ended without co_return: failed and permanent, with a sentence.
+    static model_outcome without_co_return();
 
     model_outcome permanent() &&;        ///< the same request can never succeed
     model_outcome context_too_long() &&; ///< implies permanent; the agent may compact and go on

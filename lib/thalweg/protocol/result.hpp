@@ -9,7 +9,7 @@
 // secret.
 
 #include <boost/outcome/basic_result.hpp>
-#include <boost/outcome/policy/terminate.hpp>
+#include <boost/outcome/policy/base.hpp>
 #include <boost/outcome/try.hpp>
 
 #include <string>
@@ -32,11 +32,33 @@ private:
     std::string message_;
 };
 
+namespace detail {
+
+/// Says on standard error why the value is not there (nullptr: there is no error to ask for) and ends the
+/// program.
+[[noreturn]] void die_of(const error* why) noexcept;
+
+/// What Outcome asks before it hands out a value or an error.
+struct explain_and_abort : BOOST_OUTCOME_V2_NAMESPACE::policy::base {
+    template <class Impl>
+    static constexpr void wide_value_check(Impl&& self) noexcept {
+        if (!base::_has_value(self)) die_of(&base::_error(self));
+    }
+    template <class Impl>
+    static constexpr void wide_error_check(Impl&& self) noexcept {
+        if (!base::_has_error(self)) die_of(nullptr);
+    }
+    template <class Impl>
+    static constexpr void wide_exception_check(Impl&&) noexcept {}
+};
+
+} // namespace detail
+
 /// A T or an error. Ask `if (r)` first: `r.value()` on a failed result (and `r.error()` on a good one) ends
-/// the program, because it is a mistake of the caller and not a condition.
+/// the program, because it is a mistake of the caller and not a condition; the error's own sentence is the
+/// last thing it says, on standard error.
 template <class T>
-using result =
-    BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, error, BOOST_OUTCOME_V2_NAMESPACE::policy::terminate>;
+using result = BOOST_OUTCOME_V2_NAMESPACE::basic_result<T, error, detail::explain_and_abort>;
 
 /// The failed result: `return failure(errc, "sentence");`
 inline auto failure(std::error_code code, std::string message) {

@@ -28,6 +28,8 @@ using providers::answer;
 class scripted_model : public providers::scripted {
 public:
     using providers::scripted::scripted;
+    scripted_model(scripted_model&&) = default;
+    scripted_model(const scripted_model&) = delete; // a copy keeps what it was asked: say std::ref(model)
     [[nodiscard]] stream<delta, model_outcome> generate(model_request request);
 };
 static_assert(is_provider<scripted_model>);
