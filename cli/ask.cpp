@@ -11,8 +11,37 @@
 
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
 
 namespace cli {
+
+namespace {
+
+/// A question as long as it is on the screen; also an interrupt that destroys the asking coroutine takes it
+/// back.
+class open_question {
+public:
+    open_question(renderer* screen, const thalweg::text& call, std::string question,
+                  const std::string& answer)
+        : screen_(screen), answer_(answer) {
+        if (screen_ != nullptr) {
+            screen_->ask(call, std::move(question));
+        } else {
+            std::fprintf(stderr, "%s ", question.c_str());
+            std::fflush(stderr);
+        }
+    }
+    open_question(const open_question&) = delete;
+    ~open_question() {
+        if (screen_ != nullptr) screen_->stop_asking(!answer_.empty() && answer_.back() == '\n');
+    }
+
+private:
+    renderer* screen_;
+    const std::string& answer_;
+};
+
+} // namespace
 
 bool asker::can_ask() {
     return ::isatty(STDIN_FILENO) == 1;
@@ -20,10 +49,15 @@ bool asker::can_ask() {
 
 thalweg::task<thalweg::decision> asker::operator()(const thalweg::tool_call& call) {
     if (always_) co_return thalweg::decision::allow;
-    const std::string shown = one_line(call.name(), 60) + " " + one_line(call.arguments(), 400);
-    std::fprintf(stderr, "run %s ? [y]es, [a]lways, [N]o: ", shown.c_str());
-    std::fflush(stderr);
-    const std::string answer = co_await read_line();
+    std::string question = "run " + one_line(call.name(), 60) + " " + one_line(call.arguments(), 400) +
+                           " ? [y]es, [a]lways, [N]o:";
+    std::string answer;
+    {
+        const open_question open(screen_, call.id(), std::move(question), answer);
+        answer = co_await read_line();
+    }
+    while (!answer.empty() && (answer.back() == '\n' || answer.back() == '\r' || answer.back() == ' '))
+        answer.pop_back();
     always_ = answer == "a" || answer == "always";
     if (always_ || answer == "y" || answer == "yes") co_return thalweg::decision::allow;
     co_return thalweg::decision::deny;
@@ -39,8 +73,6 @@ thalweg::task<std::string> asker::read_line() {
         if (got.failed) break;
         line.append(buffer_, got.value);
     }
-    while (!line.empty() && (line.back() == '\n' || line.back() == '\r' || line.back() == ' '))
-        line.pop_back();
     co_return line;
 }
 

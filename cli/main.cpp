@@ -9,9 +9,32 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <cstdio>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace {
+
+constexpr const char* json_flag = "--json";
+
+/// CLI11 writes a flag with a value that may be left out as `--json{-}`, which nobody would type.
+class help_formatter : public CLI::Formatter {
+public:
+    std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+        if (!is_positional && option->check_name(json_flag)) return "--json[=FILE]";
+        return CLI::Formatter::make_option_name(option, is_positional);
+    }
+};
+
+std::string check_turns(const std::string& given) {
+    int turns = -1;
+    const char* end = given.data() + given.size();
+    const auto read = std::from_chars(given.data(), end, turns);
+    if (read.ec == std::errc() && read.ptr == end && turns >= 0) return {};
+    return "'" + given + "' is no number of model requests; give 1 or more, or 0 for no limit";
+}
 
 void add_run(CLI::App& app, cli::run_arguments& given) {
     CLI::App* run = app.add_subcommand("run", "Run an agent on one prompt and show its stream");
@@ -21,7 +44,7 @@ void add_run(CLI::App& app, cli::run_arguments& given) {
         ->check(CLI::IsMember({"scripted", "openai-chat"}));
     run->add_option("--base-url", given.base_url,
                     "API root of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1");
-    run->add_option("--model", given.model, "Name of the model")->capture_default_str();
+    run->add_option("--model", given.model, "Name of the model (default: gpt-5-mini)");
     run->add_option("--system", given.system, "System prompt");
     run->add_option("--tools", given.tools, "demo or none")
         ->check(CLI::IsMember({"demo", "none"}))
@@ -29,12 +52,13 @@ void add_run(CLI::App& app, cli::run_arguments& given) {
     run->add_option("--approve", given.approve,
                     "Who approves tool calls: all, ask or none (default: ask on a terminal)")
         ->check(CLI::IsMember({"all", "ask", "none"}));
-    run->add_option("--max-turns", given.max_turns, "Stop after so many model requests; 0 = no limit")
-        ->check(CLI::NonNegativeNumber);
+    run->add_option("--max-turns", given.max_turns,
+                    "Stop after so many model requests (default: 0, no limit)")
+        ->check(CLI::Validator(check_turns, ""));
     run->add_option("--trace", given.trace, "Record the session below this folder");
     run->add_flag("--json{-}", given.json,
-                  "Write the stream as JSON lines: --json to standard output, --json=FILE");
-    run->add_option("prompt", given.prompt, "What to say; - reads standard input")->required();
+                  "Write the stream as JSON lines: --json to standard output, --json=FILE to a file");
+    run->add_option("prompt", given.prompt, "What to say, one argument; - reads standard input")->required();
 }
 
 void add_trace(CLI::App& app, std::string& file) {
@@ -48,15 +72,41 @@ void add_trace(CLI::App& app, std::string& file) {
         ->required();
 }
 
-void require_command(const CLI::App& app) {
-    if (app.get_subcommands().empty()) throw CLI::RequiredError::Subcommand(1);
+/// Ends with status 2 unless there is one; a misspelled one is named, and so are those there are.
+bool lacks_command(const CLI::App& app, const std::string& path) {
+    if (!app.get_subcommands().empty()) return false;
+    std::string known;
+    for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
+        known += (known.empty() ? "" : ", ") + each->get_name();
+    const std::vector<std::string> words = app.remaining();
+    const std::string wrong = words.empty() ? "a command is missing"
+                                            : "unknown command '" + words.front() + "'";
+    std::fprintf(stderr, "%s: %s; there is: %s\n%s --help says more.\n", path.c_str(), wrong.c_str(),
+                 known.c_str(), path.c_str());
+    return true;
+}
+
+/// Words too many, in the order in which they stand.
+void complain_of_extras(const CLI::App& app, const cli::run_arguments& run) {
+    std::string words;
+    for (const std::string& each : app.remaining(true))
+        words += (words.empty() ? "" : " ") + each;
+    const bool is_option = words.starts_with('-');
+    std::fprintf(stderr, "not expected: %s\n", words.c_str());
+    if (app.got_subcommand("run") && !is_option) {
+        std::fputs(run.json == "-" ? "--json takes its file behind an equals sign: write --json=FILE\n"
+                                   : "The prompt is one argument: put it in quotes\n",
+                   stderr);
+    }
+    std::fputs("thalweg --help says more.\n", stderr);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
     CLI::App app("Thalweg: agents as one totally ordered stream", "thalweg");
-    // A missing one is told below: CLI11 would not tell it from a misspelled one.
+    app.formatter(std::make_shared<help_formatter>());
+    // Missing and misspelled ones are told below, by name.
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", THALWEG_VERSION);
     app.footer("Exit status: 0 ok, 1 failure, 2 wrong usage, 3 credentials refused, 130 interrupted.\n"
@@ -69,13 +119,20 @@ int main(int argc, char** argv) {
 
     try {
         app.parse(argc, argv);
-        require_command(app);
-        if (app.got_subcommand("trace")) require_command(*app.get_subcommand("trace"));
+    } catch (const CLI::ExtrasError&) {
+        const CLI::App* trace = app.get_subcommand("trace");
+        const bool is_option = !app.remaining(true).empty() && app.remaining(true).front().starts_with('-');
+        if (!is_option && lacks_command(app, "thalweg")) return cli::usage;
+        if (!is_option && trace->parsed() && lacks_command(*trace, "thalweg trace")) return cli::usage;
+        complain_of_extras(app, run);
+        return cli::usage;
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? cli::ok : cli::usage;
     }
+    if (lacks_command(app, "thalweg")) return cli::usage;
     if (demo->parsed()) return cli::demo();
     if (app.got_subcommand("run")) return cli::run(run);
-    return app.get_subcommand("trace")->got_subcommand("show") ? cli::trace_show(file)
-                                                               : cli::trace_check(file);
+    const CLI::App* trace = app.get_subcommand("trace");
+    if (lacks_command(*trace, "thalweg trace")) return cli::usage;
+    return trace->got_subcommand("show") ? cli::trace_show(file) : cli::trace_check(file);
 }

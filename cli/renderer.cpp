@@ -22,26 +22,33 @@ bool wants_color(std::FILE* file) {
     return ::isatty(::fileno(file)) == 1;
 }
 
-void renderer::write(style s, std::string_view text) {
+void renderer::write(std::FILE* file, style s, std::string_view text) const {
     static constexpr std::string_view codes[] = {"", "\x1b[2m", "\x1b[1m", "\x1b[31m"};
     const bool styled = color_ && s != style::plain;
-    if (styled) std::fwrite(codes[static_cast<int>(s)].data(), 1, codes[static_cast<int>(s)].size(), out_);
-    std::fwrite(text.data(), 1, text.size(), out_);
-    if (styled) std::fputs("\x1b[0m", out_);
+    if (styled) std::fwrite(codes[static_cast<int>(s)].data(), 1, codes[static_cast<int>(s)].size(), file);
+    std::fwrite(text.data(), 1, text.size(), file);
+    if (styled) std::fputs("\x1b[0m", file);
 }
 
-void renderer::flow(style s, std::string_view text) {
+void renderer::end_line(sheet& on) {
+    if (std::exchange(on.in_line, false)) std::fputc('\n', on.file);
+}
+
+void renderer::flow(sheet& on, style s, std::string_view text) {
     if (text.empty()) return;
-    write(s, printable(text));
-    in_line_ = text.back() != '\n';
-    std::fflush(out_);
+    if (std::exchange(asks_now_, false)) end_line(notes());
+    write(on.file, s, printable(text));
+    on.in_line = text.back() != '\n';
+    std::fflush(on.file);
 }
 
 void renderer::own_line(style s, std::string_view text) {
-    if (std::exchange(in_line_, false)) std::fputc('\n', out_);
-    write(s, text);
-    std::fputc('\n', out_);
-    std::fflush(out_);
+    asks_now_ = false;
+    sheet& on = notes();
+    end_line(on);
+    write(on.file, s, text);
+    std::fputc('\n', on.file);
+    std::fflush(on.file);
 }
 
 std::string renderer::name_of(const thalweg::text& id) const {
@@ -51,12 +58,20 @@ std::string renderer::name_of(const thalweg::text& id) const {
 
 void renderer::show(const message& m) {
     if (!m.origin().empty()) return; // children have cards of their own in another view
+    show_message(m);
+    put_question();
+}
+
+void renderer::show_message(const message& m) {
+    const bool is_answer = m.kind() == kind::text || m.kind() == kind::thinking ||
+                           m.kind() == kind::tool_call;
+    if (is_answer) is_cut_ = m.stop() == thalweg::stop_reason::failed;
     switch (m.kind()) {
-    case kind::partial_thinking: flow(style::dim, m.content()); break;
-    case kind::partial_text: flow(style::plain, m.content()); break;
+    case kind::partial_thinking: flow(notes(), style::dim, m.content()); break;
+    case kind::partial_text: flow(answers_, style::plain, m.content()); break;
     case kind::thinking:
     case kind::text:
-        if (std::exchange(in_line_, false)) std::fputc('\n', out_);
+        if (!asks_now_) end_line(m.kind() == kind::text ? answers_ : notes());
         break;
     case kind::tool_call:
         cards_[m.tool_call_id().str()].name = one_line(m.name(), 40);
@@ -101,26 +116,62 @@ void renderer::flush_card(card& c) {
 }
 
 void renderer::show_event(const message& m) {
+    if (m.kind() == kind::request_begin) {
+        is_cut_ = false;
+        last_failure_.clear();
+    }
     if (m.kind() == kind::approval_decision && m.decision() != thalweg::decision::allow) {
         own_line(style::red, "  " + name_of(m.tool_call_id()) + " was not allowed");
     }
-    if (const auto* end = m.event_if<thalweg::request_end>()) {
-        if (end->status == thalweg::stop_reason::completed || !end->error_message) return;
-        std::string line = "request failed: " + one_line(*end->error_message, 400);
-        if (end->retry_in_ms) line += " (again in " + std::to_string(*end->retry_in_ms / 1000) + " s)";
-        own_line(style::red, line);
-    }
+    if (const auto* end = m.event_if<thalweg::request_end>()) show_request_end(*end);
     if (const auto* fault = m.event_if<thalweg::trace_fault>()) {
         own_line(style::red, "the trace cannot be written: " + one_line(fault->error, 400));
     }
     if (const auto* note = m.event_if<thalweg::notice>()) own_line(style::red, one_line(note->body, 400));
 }
 
-void renderer::finish(const thalweg::token_counts& usage) {
-    if (usage.total == 0) {
-        if (std::exchange(in_line_, false)) std::fputc('\n', out_);
+/// A request that failed for good ends its run, whose reason the caller tells.
+void renderer::show_request_end(const thalweg::request_end& end) {
+    if (end.status == thalweg::stop_reason::completed) {
+        if (is_cut_)
+            own_line(style::red, "the answer is cut off: the model's length or content limit was reached");
         return;
     }
+    if (!end.error_message) return;
+    if (!end.retry_in_ms) {
+        last_failure_ = end.error_message->str();
+        return;
+    }
+    own_line(style::red, "request failed: " + one_line(*end.error_message, 400) + " (again in " +
+                             std::to_string(*end.retry_in_ms / 1000) + " s)");
+}
+
+void renderer::ask(const thalweg::text& call_id, std::string question) {
+    asked_call_ = call_id.str();
+    question_ = std::move(question);
+    put_question();
+}
+
+void renderer::put_question() {
+    if (question_.empty() || asks_now_ || cards_.find(asked_call_) == cards_.end()) return;
+    sheet& on = notes();
+    end_line(on);
+    write(on.file, style::bold, question_);
+    write(on.file, style::plain, " ");
+    std::fflush(on.file);
+    on.in_line = asks_now_ = true;
+}
+
+void renderer::stop_asking(bool ended_line) {
+    question_.clear();
+    if (asks_now_ && ended_line) notes().in_line = false;
+    asks_now_ = false;
+}
+
+void renderer::finish(const thalweg::token_counts& usage) {
+    end_line(answers_);
+    end_line(notes());
+    if (usage.total == 0) return;
     std::string line = std::to_string(usage.total) + " tokens, " + std::to_string(usage.output) +
                        " of them output";
     if (usage.cache_read > 0) line += ", " + std::to_string(usage.cache_read) + " from cache";

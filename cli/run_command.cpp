@@ -20,6 +20,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <unistd.h>
 #include <utility>
 
 namespace cli {
@@ -59,6 +60,8 @@ private:
     std::FILE* file_ = nullptr;
     std::string line_;
 };
+
+constexpr const char* default_model = "gpt-5-mini";
 
 bool uses_openai(const run_arguments& given) {
     if (!given.provider.empty()) return given.provider == "openai-chat";
@@ -116,7 +119,10 @@ task<int> converse(const run_arguments& given, P provider, session_options optio
                                                   : any_environment(none);
     session chat(std::move(provider), std::move(tools), std::move(options));
 
-    asker ask;
+    // What is not the answer must not get into a file that is to hold it.
+    std::FILE* notes = ::isatty(STDOUT_FILENO) == 1 ? stdout : stderr;
+    renderer screen(stdout, notes, wants_color(notes));
+    asker ask(lines.takes_stdout() ? nullptr : &screen);
     run_options how;
     const bool asks = given.approve == "ask" || (given.approve.empty() && asker::can_ask());
     if (given.approve == "all") how.approve = allow_all;
@@ -127,7 +133,6 @@ task<int> converse(const run_arguments& given, P provider, session_options optio
     }
     if (given.max_turns) how.max_turns = given.max_turns;
 
-    renderer screen(stdout, wants_color(stdout));
     auto run = chat.run(text(given.prompt), how);
     while (message* m = co_await run.peek()) {
         lines.write(*m);
@@ -135,7 +140,12 @@ task<int> converse(const run_arguments& given, P provider, session_options optio
     }
     const run_outcome& outcome = run.result();
     if (!lines.takes_stdout()) screen.finish(outcome.usage());
-    if (!outcome.ok()) std::fprintf(stderr, "error: %s\n", outcome.why().c_str());
+    if (!outcome.ok()) {
+        std::string why = outcome.why();
+        const std::string& last = screen.last_failure();
+        if (!last.empty() && why.find(last) == std::string::npos) why += ": " + last;
+        std::fprintf(stderr, "error: %s\n", why.c_str());
+    }
     if (lines.is_broken() || std::ferror(stdout) != 0) co_return complain("the output could not be written");
     co_return status_of(outcome);
 }
@@ -165,7 +175,16 @@ task<int> perform(const run_arguments& given) {
 } // namespace
 
 int run(const run_arguments& given) {
+    const bool is_scripted = !uses_openai(given);
+    if (is_scripted && (!given.model.empty() || !given.base_url.empty())) {
+        std::fprintf(stderr, "error: %s means nothing to the scripted model; %s\n",
+                     given.model.empty() ? "--base-url" : "--model",
+                     given.provider.empty() ? "set OPENAI_API_KEY or give --base-url to reach a real one"
+                                            : "leave it out, or write --provider openai-chat");
+        return usage;
+    }
     run_arguments complete = given;
+    if (complete.model.empty()) complete.model = default_model;
     if (complete.prompt == "-") {
         complete.prompt.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
     }

@@ -13,7 +13,7 @@ struct run_arguments {
     std::string
         provider; ///< scripted, openai-chat; empty = openai-chat if there is a key or a URL, else scripted
     std::string base_url;
-    std::string model = "gpt-5-mini";
+    std::string model; ///< empty = the default of openai-chat
     std::string system;
     std::string tools = "none"; ///< demo, none
     std::string approve;        ///< all, ask, none; empty = ask on a terminal, none otherwise

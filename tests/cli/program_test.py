@@ -52,6 +52,8 @@ class odd_handler(chat_server.handler):
         mode = self.server.mode
         if mode is None:
             return super().do_POST()
+        if isinstance(mode, tuple):
+            return self.reply(*mode[1:])
         self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked += 1
         self.send_response(200)
@@ -66,9 +68,18 @@ class odd_handler(chat_server.handler):
         self.close_connection = True
 
 
+    def reply(self, status, kind, body):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
 @contextlib.contextmanager
 def server(mode=None):
-    """Gives the base URL; `mode` is None (answers well), "hang", or the bytes of the answer."""
+    """Gives the base URL; `mode` is None (answers well), "hang", the bytes of the answer, or a whole reply."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), odd_handler) as made:
         made.daemon_threads = True
         made.block_on_close = False
@@ -159,19 +170,29 @@ class program_test(unittest.TestCase):
             self.assertIn("Usage: thalweg", done.out)
         self.assertRegex(run("--version").out, r"^\d+\.\d+\.\d+\n$")
         self.assertIn("130 interrupted", run("--help").out)
+        help_of_run = run("run", "--help").out
+        self.assertIn("--json[=FILE]", help_of_run)
+        self.assertNotIn("{-}", help_of_run)
+        self.assertIn("default: 0, no limit", help_of_run)
 
     def test_a_wrong_command_line_is_status_2_and_says_what_is_wrong(self):
         for arguments, words in [
-            ([], "subcommand"),
-            (["walk"], "walk"),
+            ([], "a command is missing; there is: run, trace, demo"),
+            (["walk", "hi"], "unknown command 'walk'; there is: run, trace, demo"),
             (["run", "--colour", "hi"], "--colour"),
             (["run"], "prompt"),
             (["run", "--tools", "all", "hi"], "--tools"),
             (["run", "--provider", "nobody", "hi"], "--provider"),
             (["run", "--approve", "maybe", "hi"], "--approve"),
             (["run", "--max-turns", "-3", "hi"], "--max-turns"),
-            (["run", "hello", "world"], "world"),
-            (["trace"], "subcommand"),
+            (["run", "--max-turns", "x", "hi"], "'x' is no number of model requests"),
+            (["run", "hello", "big", "world"], "not expected: big world\nThe prompt is one argument"),
+            (["run", "--json", "run.jsonl", "hi"], "write --json=FILE"),
+            (["run", "--provider", "scripted", "--model", "nosuch", "hi"], "--model means nothing to the scripted"),
+            (["run", "--provider", "scripted", "--base-url", "http://x", "hi"], "--base-url means nothing"),
+            (["run", "--model", "nosuch", "hi"], "set OPENAI_API_KEY"),
+            (["trace"], "thalweg trace: a command is missing; there is: show, check"),
+            (["trace", "chekc", "a"], "unknown command 'chekc'"),
             (["trace", "check"], "file"),
         ]:
             done = run(*arguments)
@@ -194,19 +215,21 @@ class program_test(unittest.TestCase):
 
     def test_off_a_terminal_it_is_plain(self):
         done = run("run", "--tools", "demo", "--approve", "all", "hi")
-        self.assertEqual((done.status, done.err), (0, ""))
-        self.assertNotIn("\x1b", done.out)
-        self.assertIn("● forecast {\"city\":\"Oslo\",\"days\":4}\n", done.out)
-        self.assertIn("  forecast │ Oslo, day 1", done.out)
-        self.assertIn("  forecast ✓\n", done.out)
-        self.assertRegex(done.out, r"\d+ tokens, \d+ of them output.*\n$")
+        self.assertEqual(done.status, 0)
+        self.assertNotIn("\x1b", done.out + done.err)
+        self.assertIn("● forecast {\"city\":\"Oslo\",\"days\":4}\n", done.err)
+        self.assertIn("  forecast │ Oslo, day 1", done.err)
+        self.assertIn("  forecast ✓\n", done.err)
+        self.assertRegex(done.err, r"\d+ tokens, \d+ of them output.*\n$")
+        self.assertEqual(done.out, "Let me look at the sky, roll the dice, and tidy up.\n"
+                                   "Oslo stays mostly dry, the dice have spoken, and nothing was deleted.\n")
 
     def test_nobody_to_ask_means_denied(self):
         done = run("run", "--tools", "demo", "hi")
         self.assertEqual(done.status, 0)
-        self.assertEqual(done.out.count("was not allowed"), 3)
-        self.assertIn("forecast ✗ Tool call denied by user.", done.out)
-        self.assertEqual(done.err, "")
+        self.assertEqual(done.err.count("was not allowed"), 3)
+        self.assertIn("forecast ✗ Tool call denied by user.", done.err)
+        self.assertNotIn("nobody can be asked", done.err)
         self.assertIn("nobody can be asked", run("run", "--approve", "ask", "hi").err)
 
     def test_a_terminal_gets_colors_unless_NO_COLOR_or_a_dumb_one(self):
@@ -221,16 +244,21 @@ class program_test(unittest.TestCase):
 
     def test_a_terminal_is_asked(self):
         with started("run", "--tools", "demo", "hi", terminal=True) as on:
-            on.until("run forecast")
-            on.until("[N]o:")
-            on.type("y")
-            on.until("[N]o:", times=2)
-            on.type("n")
-            on.until("[N]o:", times=3)
-            on.type("what?")
+            for name, reply in [("forecast", "y"), ("roll_dice", "n"), ("delete_everything", "what?")]:
+                on.until(f"run {name} ")
+                on.until("[N]o:", times=on.seen[:on.seen.rindex(f"run {name} ")].count("[N]o:") + 1)
+                on.type(reply)
             self.assertEqual(on.end(), 0)
             self.assertIn("forecast ✓", on.seen)
             self.assertEqual(on.seen.count("was not allowed"), 2)
+        lines = re.sub(r"\x1b\[\d?m", "", on.seen).split("\r\n")
+        for at, line in enumerate(lines):  # a question has a line of its own, behind its call
+            self.assertNotRegex(line, r".+run \w+ \{", line)
+            if line.startswith("run "):
+                name = line.split()[1]
+                self.assertTrue(any(before.startswith(f"● {name} ") for before in lines[:at]), lines)
+        for name in ("forecast", "roll_dice", "delete_everything"):
+            self.assertEqual(sum(line.startswith(f"● {name} ") for line in lines), 1, lines)
 
     def test_always_asks_once(self):
         with started("run", "--tools", "demo", "hi", terminal=True) as on:
@@ -273,8 +301,9 @@ class program_test(unittest.TestCase):
     def test_json_to_a_file_leaves_the_screen_as_it_is(self):
         file = self.folder / "run.jsonl"
         done = run("run", f"--json={file}", "hi")
-        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual(done.status, 0)
         self.assertTrue(done.out.startswith("Hello!"), done.out)
+        self.assertNotIn("tokens", done.out)
         self.assert_clean(file.read_text())
 
     def test_json_that_cannot_be_written_is_said(self):
@@ -377,7 +406,33 @@ class program_test(unittest.TestCase):
         done = run("run", "--base-url", "gopher://example", "hi")  # at once: it can never succeed
         self.assertEqual(done.status, 1)
         self.assertIn("error: llm request error: HTTP request: the URL is neither http nor https", done.err)
-        self.assertNotIn("again in", done.out)
+        self.assertNotIn("again in", done.out + done.err)
+
+    def test_what_can_never_succeed_ends_at_once_and_is_told_once(self):
+        not_found = {"error": {"type": "api_error", "message": "model 'x' not found"}}
+        for status, kind, body in [(404, "application/json", json.dumps(not_found)), (422, "text/plain", "no"),
+                                   (200, "text/html", "<html>a page</html>")]:
+            with server(("reply", status, kind, body.encode())) as url:
+                done = run("run", "--base-url", url, "hi")
+            self.assertEqual((done.status, done.out), (1, ""))
+            self.assertEqual(len(done.err.splitlines()), 1, done.err)
+            self.assertIn(body if kind == "text/plain" else "not", done.err)
+
+    def test_a_key_that_is_missing_is_said_for_the_program_and_for_code(self):
+        done = run("run", "--provider", "openai-chat", "hi")
+        self.assertEqual((done.status, done.out), (3, ""))
+        self.assertIn("set OPENAI_API_KEY", done.err)
+        self.assertIn("openai_chat_options::api_key", done.err)
+
+    def test_an_answer_that_a_limit_cuts_says_so(self):
+        cut = (chat_server.chunk({"content": "cut he"}) + chat_server.chunk({}, "length") + "data: [DONE]\n\n").encode()
+        with server(cut) as url:
+            done = run("run", "--base-url", url, "hi")
+            self.assertEqual((done.status, done.out), (0, "cut he\n"))
+            self.assertIn("the answer is cut off", done.err)
+            saved = run("run", "--base-url", url, "--json", "hi")
+        self.assertIn('"text":"cut he","stop_reason":"failed"', saved.out)
+        self.assert_clean(saved.out)
 
     def test_garbage_is_malformed_and_quoted(self):
         for answer in (b"data: <html>welcome to the proxy</html>\n\n", b"<html>welcome to the proxy</html>"):
@@ -393,7 +448,7 @@ class program_test(unittest.TestCase):
     def test_the_turn_limit_is_a_failure_that_says_how_to_go_on(self):
         done = run("run", "--tools", "demo", "--approve", "all", "--max-turns", "1", "hi")
         self.assertEqual(done.status, 1)
-        self.assertIn("[reached max turns (1); stopping]", done.out)
+        self.assertIn("[reached max turns (1); stopping]", done.out + done.err)
         self.assertIn("limit of 1 turn(s)", done.err)
 
     def test_an_interrupt_ends_the_run_in_order(self):

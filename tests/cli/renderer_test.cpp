@@ -34,6 +34,8 @@ public:
         return all;
     }
 
+    [[nodiscard]] std::FILE* file() { return out_; }
+
 private:
     char* bytes_ = nullptr;
     std::size_t size_ = 0;
@@ -131,6 +133,70 @@ TEST_CASE("a request that fails says why and when it is tried again") {
     on.shown.show(message::partial_text(frame::delta, text("half")));
     on.shown.show(message::event(std::move(end)));
     CHECK(on.take() == "half\nrequest failed: 503 from the ␛[31mserver (again in 4 s)\n");
+}
+
+TEST_CASE("a request that fails for good is left to the caller, who can ask what it said") {
+    screen on;
+    thalweg::request_end end;
+    end.status = stop_reason::failed;
+    end.error_message = text("404 no such model");
+    on.shown.show(message::event(std::move(end)));
+    CHECK(on.take().empty());
+    CHECK(on.shown.last_failure() == "404 no such model");
+    on.shown.show(message::request_begin());
+    CHECK(on.shown.last_failure().empty());
+}
+
+TEST_CASE("an answer that a limit cut says so") {
+    screen on;
+    on.shown.show(message::partial_text(frame::delta, text("cut he")));
+    on.shown.show(message::assistant_text(text("cut he")).with_stop(stop_reason::failed));
+    thalweg::request_end end;
+    end.status = stop_reason::completed;
+    on.shown.show(message::event(end));
+    CHECK(on.take() == "cut he\nthe answer is cut off: the model's length or content limit was reached\n");
+    on.shown.show(message::request_begin());
+    on.shown.show(message::event(end));
+    CHECK(on.take().empty());
+}
+
+TEST_CASE("a question stands behind its call, and again behind what others show meanwhile") {
+    screen on;
+    on.shown.show(call("rain", "a"));
+    on.take();
+    on.shown.ask(text("b"), "run wind?");
+    CHECK(on.take().empty());
+    on.shown.show(call("wind", "b"));
+    CHECK(on.take() == "● wind {}\nrun wind? ");
+    on.shown.show(message::partial_tool_call_output(frame::start, text("a")));
+    CHECK(on.take().empty());
+    on.shown.show(piece("a", "dry\n"));
+    CHECK(on.take() == "\n  rain │ dry\nrun wind? ");
+    on.shown.stop_asking(true); // the person's own line end is on the terminal
+    on.shown.show(piece("a", "still dry\n"));
+    CHECK(on.take() == "  rain │ still dry\n");
+    on.shown.ask(text("b"), "run wind?");
+    CHECK(on.take() == "run wind? ");
+    on.shown.stop_asking(false);
+    on.shown.show(piece("a", "wet\n"));
+    CHECK(on.take() == "\n  rain │ wet\n");
+}
+
+TEST_CASE("the answer and everything else may go to two places") {
+    screen answers;
+    screen notes;
+    cli::renderer shown(answers.file(), notes.file(), false);
+    shown.show(message::partial_thinking(frame::delta, text("hm")));
+    shown.show(message::thinking(text("hm")));
+    shown.show(message::partial_text(frame::delta, text("It is ")));
+    shown.show(call("rain", "a"));
+    shown.show(piece("a", "dry\n"));
+    shown.show(message::partial_text(frame::delta, text("dry.")));
+    thalweg::token_counts used;
+    used.total = 30;
+    shown.finish(used);
+    CHECK(answers.take() == "It is dry.\n");
+    CHECK(notes.take() == "hm\n● rain {}\n  rain │ dry\n30 tokens, 0 of them output\n");
 }
 
 TEST_CASE("trouble with the trace and notices are shown") {
