@@ -154,6 +154,16 @@ TEST_CASE("what only the end of the process explains is a note") {
     REQUIRE(found(check_bytes("")) == "t.jsonl: note: there is no record (R-PRO-41)\n");
 }
 
+TEST_CASE("a file of another kind is told in one sentence, not line by line") {
+    REQUIRE(found(check_bytes("\x7f"
+                              "ELF\nmore\n\neven more\n")) ==
+            "t.jsonl: this is neither a trace nor a stream: there is no record in any of its 3 lines "
+            "(R-TRC-11)\n");
+    REQUIRE(
+        found(check_bytes("hello\n")) ==
+        "t.jsonl: this is neither a trace nor a stream: there is no record in its only line (R-TRC-11)\n");
+}
+
 TEST_CASE("every broken promise of a trace is told with line and rule") {
     const auto failed = stop_reason::failed;
     const auto stopped = stop_reason::aborted;

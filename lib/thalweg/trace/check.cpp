@@ -58,6 +58,7 @@ public:
     }
 
     check_report finish() {
+        if (report_.records == 0 && report_.fault_count > 0) return foreign();
         if (how_ == check_as::detect) how_ = looks_like_stream_ ? check_as::stream : check_as::trace;
         if (how_ == check_as::trace)
             take_trace();
@@ -72,6 +73,21 @@ public:
     }
 
 private:
+    // A file of another kind: its lines one by one would say nothing.
+    check_report foreign() {
+        const std::string lines = report_.fault_count == 1
+                                      ? "its only line"
+                                      : "any of its " + std::to_string(report_.fault_count) + " lines";
+        report_.findings.assign(
+            1, {.line = 0,
+                .how = severity::fault,
+                .rule = "R-TRC-11",
+                .text = "this is neither a trace nor a stream: there is no record in " + lines});
+        report_.fault_count = 1;
+        report_.note_count = 0;
+        return std::move(report_);
+    }
+
     // A trace begins with session_meta, or else with a prompt; a stream has neither.
     void detect(const message& m) {
         const bool is_first = report_.records == 1;
