@@ -50,7 +50,11 @@ build_targets() {
         configure "$dir" ${meson_options[@]+"${meson_options[@]}"} ${THALWEG_MESON_OPTIONS:-} || exit 1
         # Every line of progress is for a terminal; a log gets what went wrong.
         local quiet=()
-        [ -t 2 ] || quiet=(--quiet)
+        if [ ! -t 2 ]; then
+            quiet=(--quiet)
+        elif ninja -C "$dir" -n "$@" </dev/null 2>/dev/null | grep -q '^ninja: no work to do'; then
+            exit 0 # nothing to say about that
+        fi
         ninja -C "$dir" ${quiet[@]+"${quiet[@]}"} ${JOBS:+-j "$JOBS"} "$@" </dev/null >&2
     ) 9>"$dir.lock"
 }

@@ -3,7 +3,7 @@
 """Find coroutine code that g++ 12 miscompiles in silence, with clang-query and coroutine-lint.query.
 
 Files of this build are read with their own flags, others with the flags after `--`, or else as C++20 with our headers.
-Exit code 0: nothing found. 1: findings, or a file that cannot be parsed. 77: clang-query is not installed.
+Exit code 0: nothing found. 1: findings, or a file that cannot be parsed. 2: a file that is not there. 77: clang-query is not installed.
 """
 
 import argparse
@@ -39,6 +39,10 @@ COROUTINE = re.compile(r"\bco_(await|yield|return)\b|\bCO_TEST_CASE\b")
 INCLUDE = re.compile(r"#include <(thalweg/([a-z]+)/[^>]+)>")
 NOTE = re.compile(r'^(.+?):(\d+):(\d+): note: "([a-z-]+)" binds here$')
 BROKEN = re.compile(r"^(.+?:\d+:\d+: (?:fatal )?error: .*|\d+:\d+: .*)$")
+
+
+def counted(things, name):
+    return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")
 
 
 def find_clang_query():
@@ -164,7 +168,9 @@ def main():
     else:
         missing = [name for name in arguments.files if not os.path.isfile(name)]
         if missing or not arguments.files:
-            options.error(f"no such file: {missing[0]}" if missing else "no files given")
+            print(f"lint-coroutines: {missing[0]}: no such file" if missing else "lint-coroutines: no files given",
+                  file=sys.stderr)
+            return 2
         fallback = default_flags(arguments.build, commands) if flags is None else flags
         units = []
         for name in arguments.files:
@@ -186,7 +192,8 @@ def main():
         print(f"{os.path.relpath(path)}:{line}:{column}: {INSTEAD[rule]} [{rule}]")
     for line in errors:
         print(f"not parsed: {line}")
-    print(f"{len(units)} files, {len(findings)} findings" + (f", {len(errors)} errors" if errors else ""))
+    print(f"{counted(units, 'file')}, {counted(findings, 'finding')}" +
+          (f", {counted(errors, 'error')}" if errors else ""))
     return 1 if findings or errors else 0
 
 
