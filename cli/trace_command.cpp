@@ -76,7 +76,10 @@ int trace_check(const std::string& file) {
     for (const trace::finding& each : report.findings)
         std::printf("%s\n", trace::describe(report, each).c_str());
     std::printf("%s\n", trace::summary(report).c_str());
-    return report.ok() ? ok : failure;
+    if (report.records > 0 || !report.ok()) return report.ok() ? ok : failure;
+    // Nothing is wrong with nothing, but whoever should have written it ended before its first record.
+    std::fprintf(stderr, "error: %s: there is nothing to check\n", report.name.c_str());
+    return failure;
 }
 
 } // namespace cli

@@ -360,6 +360,15 @@ class program_test(unittest.TestCase):
         self.assertEqual(checked.status, 1)
         self.assertRegex(checked.out, r"standard input:\d+: .*\(R-ENG-16\)\n")
 
+    def test_nothing_and_files_of_another_kind_are_failures_in_a_sentence(self):
+        for empty in (run("trace", "check", "/dev/null"), run("trace", "check", "-", stdin="")):
+            self.assertEqual(empty.status, 1)
+            self.assertIn("there is nothing to check", empty.err)
+        foreign = run("trace", "check", PROGRAM)
+        self.assertEqual(foreign.status, 1)
+        self.assertEqual(foreign.out.count("\n"), 2, foreign.out)  # one fault and the summary
+        self.assertIn("neither a trace nor a stream", foreign.out)
+
     def test_trace_files_that_cannot_be_read_are_status_1(self):
         for command in ("show", "check"):
             for path, words in [("/nowhere/a.jsonl", "No such file"), (str(self.folder), "directory")]:

@@ -75,9 +75,10 @@ public:
 private:
     // A file of another kind: its lines one by one would say nothing.
     check_report foreign() {
-        const std::string lines = report_.fault_count == 1
-                                      ? "its only line"
-                                      : "any of its " + std::to_string(report_.fault_count) + " lines";
+        const std::size_t count = report_.fault_count +
+                                  report_.note_count; // the last one passes for a torn one
+        const std::string lines = count == 1 ? "its only line"
+                                             : "any of its " + std::to_string(count) + " lines";
         report_.findings.assign(
             1, {.line = 0,
                 .how = severity::fault,
