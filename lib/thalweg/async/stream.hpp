@@ -129,6 +129,9 @@ public:
     }
     [[nodiscard]] explicit operator bool() const noexcept { return frame_ != nullptr; }
 
+    /// Tells streams apart: it stays the same wherever the stream is moved to. nullptr if it owns nothing.
+    [[nodiscard]] const void* address() const noexcept { return frame_.address(); }
+
     template <bool Moves>
     class awaiter {
     public:

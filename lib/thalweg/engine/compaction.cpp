@@ -2,7 +2,6 @@
 
 #include <thalweg/engine/compaction.hpp>
 
-#include <thalweg/async/scope.hpp>
 #include <thalweg/engine/grace.hpp>
 #include <thalweg/engine/summary.hpp>
 
@@ -145,9 +144,11 @@ task<bool> compaction::reject(const model_run& request, std::vector<message>& in
                                      .with_provider_id(call.provider_id())
                                      .with_stop(stop_reason::failed),
                                  here);
-        owed_.push_back(repair);
-        co_await send(std::move(repair).trace_only());
+        owed_.push_back(std::move(repair));
     }
+    const std::vector<message> repairs = owed_; // all are owed before the first send() may suspend
+    for (const message& each : repairs)
+        co_await send(message(each).trace_only());
     if (here.stop_requested()) {
         status_ = stop_reason::aborted;
         co_return false;
@@ -177,14 +178,8 @@ task<bool> compaction::pause_before_retry(std::optional<std::chrono::millisecond
 task<void> compaction::ask_program() {
     const context here = co_await this_coroutine();
     std::optional<result<std::string>> answer;
-    {
-        scope asking(here);
-        scope clock(here);
-        asking.spawn(summarize_with(settings().summarize_with, session_.context, owed_, answer));
-        clock.spawn(drop_when_deaf(asking, session_.grace));
-        co_await asking.join();
-        clock.drop();
-    }
+    co_await unless_deaf(summarize_with(settings().summarize_with, session_.context, owed_, answer),
+                         session_.grace);
     if (here.stop_requested()) {
         status_ = stop_reason::aborted;
         co_return;

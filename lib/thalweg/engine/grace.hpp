@@ -21,4 +21,15 @@ namespace thalweg {
     work.drop();
 }
 
+/// Runs `work` to its end, or until it has been deaf for `grace`. What it lets out comes out of here.
+[[nodiscard]] inline task<void> unless_deaf(task<void> work, std::chrono::milliseconds grace) {
+    const context here = co_await this_coroutine();
+    scope working(here);
+    scope clock(here);
+    working.spawn(std::move(work));
+    if (!working.empty()) clock.spawn(drop_when_deaf(working, grace));
+    co_await working.join();
+    clock.drop();
+}
+
 } // namespace thalweg

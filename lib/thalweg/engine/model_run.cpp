@@ -23,19 +23,12 @@ task<void> model_run::pull(std::span<const message> input, text thinking_level, 
         const bool taken = co_await out_.send(std::move(begin));
         static_cast<void>(taken); // false only when the stream is being dropped; the same below
     }
-    {
-        scope driving(here);
-        scope clock(here);
-        driving.spawn(drive(input, std::move(thinking_level), calls));
-        clock.spawn(drop_when_deaf(driving, session_.grace));
-        co_await driving.join();
-        clock.drop();
-    }
+    co_await unless_deaf(drive(input, std::move(thinking_level), calls), session_.grace);
     if (!verdict_) { // the model, or who was told of a call, was deaf and has been dropped
         framer_.close_as(stop_reason::aborted);
         verdict_ = answer_framer::verdict{stop_reason::aborted, {}};
-        co_await flush();
     }
+    co_await flush();
 }
 
 /// The model's next delta. What has ended is complete as soon as the model makes the reader wait.
@@ -102,11 +95,10 @@ task<void> model_run::drive(std::span<const message> input, text thinking_level,
     } catch (...) {
         outcome_ = model_outcome::failed("the provider threw something that is no std::exception");
     }
-    const answer_framer::verdict verdict = framer_.finish(*outcome_);
+    verdict_ = framer_.finish(*outcome_);
     co_await flush();
     auto call = framer_.finished_call();
     if (call && calls != nullptr) co_await calls->on_call(std::move(*call));
-    verdict_ = verdict;
 }
 
 task<void> model_run::flush() {

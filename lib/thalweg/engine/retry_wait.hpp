@@ -18,18 +18,26 @@ namespace thalweg {
 
 class retry_wait {
 public:
-    /// Waits for `d`. False: a stop request ended it. One wait at a time; this object outlives it.
+    /// Waits for `d`. False: there is to be no retry, because of a stop request or give_up(). One wait at a
+    /// time; this object outlives it.
     [[nodiscard]] task<bool> wait(std::chrono::milliseconds d) {
         const context here = co_await this_coroutine();
+        if (is_given_up_) co_return false;
         pause now(*this, here);
         scope sleeping(here);
         sleeping.spawn(sleep(d), now.under);
         co_await sleeping.join();
-        co_return !here.stop_requested();
+        co_return !here.stop_requested() && !is_given_up_;
     }
 
     /// Ends the wait as if its time were over. False when none is going on.
     bool skip() { return early_ != nullptr && early_->request(cancel_reason::user); }
+
+    /// Nobody waits for a retry any more: this wait and each later one is over at once.
+    void give_up() {
+        is_given_up_ = true;
+        skip();
+    }
 
 private:
     // Also when the waiting coroutine is destroyed, nobody can skip its wait any more.
@@ -47,6 +55,7 @@ private:
     static task<void> sleep(std::chrono::milliseconds d) { co_await sleep_for(d); }
 
     cancel_source* early_ = nullptr;
+    bool is_given_up_ = false;
 };
 
 /// The wait before retry `n` (from 1); `wish` is the provider's (R-ENG-51, D-05).

@@ -3,6 +3,7 @@
 #include <thalweg/engine/run_conductor.hpp>
 
 #include <thalweg/engine/compaction.hpp>
+#include <thalweg/engine/grace.hpp>
 #include <thalweg/engine/tool_run.hpp>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ run_conductor::~run_conductor() {
 bool run_conductor::stop_after_answer() {
     if (is_settled_) return false;
     is_last_answer_ = true;
-    pause_.skip();
+    pause_.give_up();
     return true;
 }
 
@@ -65,23 +66,31 @@ steering_ticket run_conductor::steer(std::vector<message> input) {
 task<void> run_conductor::conduct(std::vector<message> input) {
     next_input_ = std::move(input);
     co_await report_faults();
-    if (context_.stop_requested()) { // before anything was asked: the whole input waits unchanged (R-ENG-07)
-        co_await end_by_abort(run_outcome::end::interrupted, "aborted by user", std::move(next_input_));
-    } else {
-        co_await deliver_notices();
-    }
-    while (!is_settled_) {
-        if (max_turns_ > 0 && outcome_.turns_ >= max_turns_) {
-            co_await end_by_limit();
-            break;
-        }
+    if (!context_.stop_requested()) co_await deliver_notices();
+    for (;;) {
+        co_await end_between_turns();
+        if (is_settled_) break;
         ++outcome_.turns_;
         const next then = co_await turn();
+        if (is_settled_) break; // by an abort, which stays the last message
         if (then == next::end) is_settled_ = true; // in one step with the decision: nobody steers in between
         co_await report_faults();
+        if (is_settled_) break;
     }
     driver_.finish();
     guests_.finish();
+}
+
+/// Ends the run before its next request, if it is to end there: the whole input waits unchanged (R-ENG-07,
+/// R-ENG-38).
+task<void> run_conductor::end_between_turns() {
+    if (context_.stop_requested()) {
+        co_await end_by_abort(run_outcome::end::interrupted, "aborted by user", std::move(next_input_));
+    } else if (is_last_answer_ && outcome_.turns_ > 0) {
+        co_await end_by_abort(run_outcome::end::stopped, "stopped after answer", std::move(next_input_));
+    } else if (max_turns_ > 0 && outcome_.turns_ >= max_turns_) {
+        co_await end_by_limit();
+    }
 }
 
 // One turn: a request with its retries
@@ -129,14 +138,13 @@ task<bool> run_conductor::request_until_completed() {
             co_await end_by_abort(run_outcome::end::model_failed, exhausted, std::move(next_input_));
             co_return false;
         }
-        bool waited = true;
-        if (!is_last_answer_) waited = co_await pause_.wait(*wait);
-        if (!waited) {
+        const bool waited = co_await pause_.wait(wait.value_or(std::chrono::milliseconds::zero()));
+        if (context_.stop_requested()) {
             co_await end_by_abort(run_outcome::end::interrupted, "aborted during reconnect backoff",
                                   std::move(next_input_));
             co_return false;
         }
-        if (is_last_answer_) {
+        if (!waited) {
             co_await end_by_abort(run_outcome::end::stopped, "stopped after answer", std::move(next_input_));
             co_return false;
         }
@@ -231,10 +239,7 @@ void run_conductor::dispatch(call_record& record, tool_call call) {
 /// The request is completed, all its tools have ended, and `next_input_` has their outputs.
 task<run_conductor::next> run_conductor::after_answer() {
     const bool is_mid_run = !next_input_.empty();
-    if (is_last_answer_ && is_mid_run) {
-        co_await end_by_abort(run_outcome::end::stopped, "stopped after answer", std::move(next_input_));
-        co_return next::end;
-    }
+    if (is_last_answer_ && is_mid_run) co_return next::turn; // which is not begun
     bool goes_on = is_mid_run;
     if (const auto due = compaction_due(session_)) {
         // A context can be thrown away only when nothing of it is owed (R-ENG-7A).
@@ -245,7 +250,7 @@ task<run_conductor::next> run_conductor::after_answer() {
             goes_on = goes_on || !next_input_.empty();
         }
     }
-    if (is_last_answer_) co_return next::end;
+    if (is_last_answer_) co_return is_mid_run ? next::turn : next::end;
     const bool has_injected = co_await inject();
     if (goes_on || has_injected) co_return next::turn;
     co_return next::end;
@@ -255,12 +260,14 @@ task<run_conductor::next> run_conductor::after_answer() {
 task<run_conductor::next> run_conductor::compact(compaction_reason why, bool is_mid_run) {
     compaction work(session_, driver_, pause_, next_input_, outcome_.usage_);
     co_await work.run(why);
-    if (work.status() == stop_reason::aborted || context_.stop_requested()) {
+    const bool is_given_up = is_last_answer_ && work.status() == stop_reason::aborted;
+    if (context_.stop_requested() || (work.status() == stop_reason::aborted && !is_given_up)) {
         co_await end_by_abort(run_outcome::end::interrupted, "aborted during compaction",
                               std::move(next_input_));
         co_return next::end;
     }
-    if (work.status() == stop_reason::failed) {
+    if (work.status() != stop_reason::completed) {
+        if (is_given_up && is_mid_run) co_return next::turn; // which is not begun
         if (is_mid_run) {
             co_await end_by_abort(run_outcome::end::compaction_failed, "compaction failed",
                                   std::move(next_input_));
@@ -270,10 +277,7 @@ task<run_conductor::next> run_conductor::compact(compaction_reason why, bool is_
         if (!has_injections()) session_.carry_over = std::exchange(next_input_, {});
         co_return next::turn;
     }
-    if (is_last_answer_ && is_mid_run) {
-        co_await end_by_abort(run_outcome::end::stopped, "stopped after answer", {});
-        co_return next::end;
-    }
+    if (is_last_answer_) co_return next::turn; // the summary waits for the next run
     const bool goes_on = is_mid_run || has_injections();
     if (goes_on && session_.pending_summary) { // R-ENG-76: the first record of the new file, not streamed
         next_input_.push_back(*std::exchange(session_.pending_summary, std::nullopt));
@@ -293,7 +297,7 @@ task<bool> run_conductor::inject() {
     std::vector<std::vector<message>> steered = session_.steering.take();
     for (std::vector<message>& input : steered) {
         co_await steer_in(std::move(input));
-        if (is_settled_) break;
+        if (is_settled_ || context_.stop_requested()) break;
     }
     co_return has_any;
 }
@@ -305,28 +309,20 @@ task<void> run_conductor::deliver_notices() {
         co_await send(std::move(m));
 }
 
+task<void> run_conductor::adapt(std::vector<message>& input, std::string& fault) {
+    fault = co_await adapt_images(input, session_.options.adapt_image);
+}
+
 task<void> run_conductor::steer_in(std::vector<message> input) {
-    std::string fault;
     if (session_.options.adapt_image) {
-        for (message& m : input) {
-            if (m.kind() != kind::image_url && m.kind() != kind::inline_data) continue;
-            try {
-                message image = m;
-                const std::string words = co_await session_.options.adapt_image(std::move(image));
-                if (words.empty()) fault = "it gave no text for an image";
-                m = stamped(message::user_text(text(words)));
-            } catch (const std::exception& e) {
-                fault = std::string("it threw: ") + e.what();
-            } catch (...) {
-                fault = "it threw something that is no std::exception";
-            }
-            if (!fault.empty()) break;
+        std::string fault;
+        co_await unless_deaf(adapt(input, fault), session_.grace);
+        if (context_.stop_requested()) co_return; // the run ends before its next request
+        if (!fault.empty()) {
+            co_await end_by_abort(run_outcome::end::input_failed, "image adapter failed: " + fault,
+                                  std::move(next_input_));
+            co_return;
         }
-    }
-    if (!fault.empty()) {
-        co_await end_by_abort(run_outcome::end::input_failed, "image adapter failed: " + fault,
-                              std::move(next_input_));
-        co_return;
     }
     std::vector<message> steered = steering_messages(std::move(input));
     for (message& m : steered) {

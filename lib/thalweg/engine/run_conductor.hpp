@@ -46,7 +46,7 @@ public:
 
     // Nudges, at any time while the run goes on.
 
-    bool interrupt(cancel_reason why) { return cancel_.request(why); }
+    bool interrupt(cancel_reason why) { return !is_settled_ && cancel_.request(why); }
     /// The request and its tools finish; then the run ends (D-21). False when it is about to end anyway.
     bool stop_after_answer();
     bool skip_retry_wait() { return pause_.skip(); }
@@ -72,6 +72,7 @@ private:
     };
     enum class next : std::uint8_t { turn, end };
 
+    [[nodiscard]] task<void> end_between_turns();
     [[nodiscard]] task<next> turn();
     [[nodiscard]] task<bool> request_until_completed();
     [[nodiscard]] task<void> request(int ordinal);
@@ -84,6 +85,7 @@ private:
     [[nodiscard]] bool has_injections() const;
     [[nodiscard]] task<bool> inject();
     [[nodiscard]] task<void> deliver_notices();
+    [[nodiscard]] task<void> adapt(std::vector<message>& input, std::string& fault);
     [[nodiscard]] task<void> steer_in(std::vector<message> input);
 
     [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_retry(int ordinal) const;

@@ -4,24 +4,50 @@
 
 #include <thalweg/async/scope.hpp>
 #include <thalweg/engine/compaction.hpp>
+#include <thalweg/engine/guarded_trace.hpp>
 #include <thalweg/engine/run_conductor.hpp>
 #include <thalweg/trace/errors.hpp>
 
 #include <algorithm>
+#include <coroutine>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
 namespace thalweg {
 
+namespace {
+
+/// The address of the coroutine that awaits it: stream::address() of what it is read by. Never suspends.
+class own_address {
+public:
+    explicit own_address(std::nullptr_t) noexcept {}
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> self) noexcept {
+        address_ = self.address();
+        return false;
+    }
+    [[nodiscard]] const void* await_resume() const noexcept { return address_; }
+
+private:
+    const void* address_ = nullptr;
+};
+
+} // namespace
+
 /// A run, and the session's knowledge that it goes on.
 class session_core::run_work {
 public:
-    run_work(session_core& owner, run_options options, const context& parent)
+    run_work(session_core& owner, run_options options, const context& parent, const void* stream)
         : conductor(owner.state_, owner, options, parent), owner_(owner) {
         owner_.running_ = &conductor;
+        owner_.running_stream_ = stream;
     }
     run_work(const run_work&) = delete;
-    ~run_work() { owner_.running_ = nullptr; }
+    ~run_work() {
+        owner_.running_ = nullptr;
+        owner_.running_stream_ = nullptr;
+    }
 
     run_conductor conductor;
 
@@ -81,14 +107,16 @@ stream<message, run_outcome> session_core::run(std::vector<message> input, run_o
     }
     const context here = co_await this_coroutine();
     loop_ = &here.loop();
-    run_work work(*this, options, here);
+    const void* self = co_await own_address(nullptr);
+    run_work work(*this, options, here, self);
     run_conductor& conductor = work.conductor;
     state_.grace = options.grace.value_or(state_.options.interrupt_grace);
+    guarded_trace trace(state_.options.trace, conductor.context(), state_.grace);
     for (message& m : input) {
         if (!m.has_timestamp()) m.stamp(here.loop().wall_ms());
     }
     std::vector<message> records = opening_records(input, here.loop());
-    co_await record(records);
+    co_await record(records, trace);
     if (!records.empty() && records.back().kind() == kind::tool_list_ready)
         co_yield std::move(records.back());
 
@@ -97,7 +125,7 @@ stream<message, run_outcome> session_core::run(std::vector<message> input, run_o
     for (;;) {
         const std::span<message> batch = co_await conductor.point().next_batch();
         if (batch.empty()) break;
-        co_await record(batch);
+        co_await record(batch, trace);
         for (message& m : batch) {
             if (!m.is_trace_only()) co_yield std::move(m);
         }
@@ -124,15 +152,16 @@ stream<message, compaction_outcome> session_core::compact() {
     state_.grace = state_.options.interrupt_grace;
     state_.tools = state_.environment.tools();
     if (state_.options.compaction->mode == compaction_mode::discard) now.keep_texts();
+    guarded_trace trace(state_.options.trace, now.context, state_.grace);
     const std::vector<message> records = std::exchange(owed_records_, {});
-    co_await record(records);
+    co_await record(records, trace);
 
     scope producers(now.context);
     producers.spawn(now.conduct());
     for (;;) {
         const std::span<message> batch = co_await now.point.next_batch();
         if (batch.empty()) break;
-        co_await record(batch);
+        co_await record(batch, trace);
         for (message& m : batch) {
             if (!m.is_trace_only()) co_yield std::move(m);
         }
@@ -190,9 +219,9 @@ bool session_core::skip_retry_wait() {
     return compacting_ != nullptr && compacting_->pause.skip();
 }
 
-bool session_core::detach(stream<message, run_outcome> run) {
-    const bool goes_on_already = detached_ != nullptr && !detached_->has_ended();
-    if (running_ == nullptr || !run || goes_on_already) return false;
+bool session_core::detach(stream<message, run_outcome>&& run) {
+    // An earlier one has ended if this one runs.
+    if (running_ == nullptr || run.address() != running_stream_) return false;
     running_->detach();
     detached_.reset(); // of a run before
     detached_ = std::make_unique<detached_run>(std::move(run), running_->context().loop(),
@@ -204,14 +233,20 @@ stream<message, run_outcome> session_core::attach() {
     if (detached_ == nullptr) {
         co_return run_outcome(run_outcome::end::busy, "no run of this session was detached");
     }
-    detached_run& tail = *detached_;
-    while (auto m = co_await tail.next())
+    detached_run* const tail = detached_.get();
+    while (detached_.get() == tail) { // a later run that is detached takes the place of one that has ended
+        auto m = co_await tail->next();
+        if (!m) break;
         co_yield std::move(*m);
-    if (!tail.has_ended()) {
+    }
+    if (detached_.get() != tail) {
+        co_return run_outcome(run_outcome::end::busy, "another run was detached meanwhile; attach() again");
+    }
+    if (!tail->has_ended()) {
         co_return run_outcome(run_outcome::end::busy,
                               "the reader was asked to stop; the run goes on, attach() again");
     }
-    run_outcome how = tail.outcome();
+    run_outcome how = tail->outcome();
     co_return std::move(how);
 }
 
@@ -272,7 +307,7 @@ std::vector<message> session_core::take_input(std::vector<message> input) {
 }
 
 /// Records what is recordable. A completed compaction closes the file of its context (R-ENG-75).
-task<void> session_core::record(std::span<const message> messages) {
+task<void> session_core::record(std::span<const message> messages, guarded_trace& to) {
     std::size_t recordable = 0;
     std::size_t begin = 0;
     for (std::size_t at = 0; at < messages.size(); ++at) {
@@ -282,12 +317,12 @@ task<void> session_core::record(std::span<const message> messages) {
         if (m.kind() != kind::compaction_end) continue;
         const auto* end = m.event_if<compaction_end>();
         if (end == nullptr || end->status != stop_reason::completed) continue;
-        co_await write(messages.subspan(begin, at + 1 - begin));
+        co_await write(messages.subspan(begin, at + 1 - begin), to);
         if (state_.options.trace != nullptr) state_.options.trace->rotate();
         begin = at + 1;
         recordable = 0;
     }
-    if (recordable > 0) co_await write(messages.subspan(begin));
+    if (recordable > 0) co_await write(messages.subspan(begin), to);
 }
 
 result<std::vector<message>> session_core::history() const {
@@ -302,13 +337,13 @@ result<std::vector<message>> session_core::history() const {
 }
 
 /// A trace that cannot be written never stops a run; it is said once and counted (D-24).
-task<void> session_core::write(std::span<const message> messages) {
+task<void> session_core::write(std::span<const message> messages, guarded_trace& to) {
     const auto is_recordable = [](const message& m) { return m.is_recordable(); };
     if (state_.options.trace == nullptr) {
         std::copy_if(messages.begin(), messages.end(), std::back_inserter(log_), is_recordable);
         co_return;
     }
-    const auto written = co_await state_.options.trace->write(messages);
+    const auto written = co_await to.write(messages);
     if (written) co_return;
     const std::int64_t lost_before = records_lost_;
     if (written.error().code() !=

@@ -21,6 +21,7 @@
 
 namespace thalweg {
 
+class guarded_trace;
 class run_conductor;
 
 class session_core final : private background_host {
@@ -41,7 +42,7 @@ public:
     bool interrupt(cancel_reason why);
     bool stop_after_answer();
     bool skip_retry_wait();
-    bool detach(stream<message, run_outcome> run);
+    bool detach(stream<message, run_outcome>&& run);
     [[nodiscard]] stream<message, run_outcome> attach();
 
     [[nodiscard]] steering_ticket steer(std::vector<message> input);
@@ -61,8 +62,8 @@ private:
 
     [[nodiscard]] std::string fault_of(std::span<const message> input) const;
     [[nodiscard]] std::string what_is_going_on() const;
-    [[nodiscard]] task<void> record(std::span<const message> messages);
-    [[nodiscard]] task<void> write(std::span<const message> messages);
+    [[nodiscard]] task<void> record(std::span<const message> messages, guarded_trace& to);
+    [[nodiscard]] task<void> write(std::span<const message> messages, guarded_trace& to);
     [[nodiscard]] std::vector<message> opening_records(const std::vector<message>& input, loop& on);
     [[nodiscard]] std::vector<message> take_input(std::vector<message> input);
     void adopt(text id, stream<chunk, tool_result> rest) override;
@@ -72,6 +73,7 @@ private:
     session_state state_;
     loop* loop_ = nullptr; // of the runs, since the first one
     run_conductor* running_ = nullptr;
+    const void* running_stream_ = nullptr; // stream::address() of that run
     compaction_work* compacting_ = nullptr;
     std::vector<message> owed_records_; // to be written before any other (R-TRC-37)
     std::vector<message> log_;          // records that are in no trace: none is there, or it failed

@@ -3,19 +3,23 @@
 #include <thalweg/engine/steering.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace thalweg {
 
 namespace {
 
+constexpr std::string_view blanks = " \t\r\n\f\v";
+
 bool is_user_text(const message& m) {
     return m.kind() == kind::text && m.role() == role::user;
 }
 
 bool is_blank(const message& m) {
-    return is_user_text(m) && m.content().view().find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+    return is_user_text(m) && m.content().view().find_first_not_of(blanks) == std::string_view::npos;
 }
 
 } // namespace
@@ -57,6 +61,25 @@ std::vector<message> steering_messages(std::vector<message> input) {
     }
     all.front() = message::user_text(text("[user_steering]\n" + body + "\n[/user_steering]"));
     return all;
+}
+
+task<std::string> adapt_images(std::vector<message>& input, const image_adapter& adapt) {
+    std::string fault;
+    for (message& m : input) {
+        if (m.kind() != kind::image_url && m.kind() != kind::inline_data) continue;
+        try {
+            message image = m;
+            const std::string words = co_await adapt(std::move(image));
+            if (words.find_first_not_of(blanks) == std::string::npos) fault = "it gave no text for an image";
+            m = message::user_text(text(words));
+        } catch (const std::exception& e) {
+            fault = std::string("it threw: ") + e.what();
+        } catch (...) {
+            fault = "it threw something that is no std::exception";
+        }
+        if (!fault.empty()) break;
+    }
+    co_return fault;
 }
 
 } // namespace thalweg

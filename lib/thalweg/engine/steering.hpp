@@ -5,9 +5,10 @@
 // What somebody says to a run that is under way (engine §6). It reaches the model at the next boundary,
 // behind the tool outputs, and keeps a run going that would have ended.
 
-#include <thalweg/protocol/message.hpp>
+#include <thalweg/engine/session_options.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace thalweg {
@@ -48,5 +49,9 @@ private:
 /// The messages for the model: one user text `[user_steering]` with the texts of `input`, a blank line
 /// between two, then its other messages (R-ENG-62).
 [[nodiscard]] std::vector<message> steering_messages(std::vector<message> input);
+
+/// Puts a text in the place of each image of `input` (R-ENG-65). Gives what is wrong with `adapt`, which threw
+/// or had nothing to say, or an empty text. Both outlive the task; after a fault `input` is as far as it got.
+[[nodiscard]] task<std::string> adapt_images(std::vector<message>& input, const image_adapter& adapt);
 
 } // namespace thalweg
