@@ -68,6 +68,10 @@ task<seen> play(scene& on, chat_type& chat, const phase& where, gesture which) {
         if (!is_here) continue;
         is_pressed = true;
         if (where.meanwhile != nullptr) where.meanwhile(chat);
+        if (which != gesture::detach && where.later == 0ms) {
+            co_await press(chat, which, where.later, all);
+            continue;
+        }
         if (which != gesture::detach) {
             timers.spawn(press(chat, which, where.later, all));
             continue;

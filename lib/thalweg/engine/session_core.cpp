@@ -134,7 +134,7 @@ stream<message, run_outcome> session_core::run(std::vector<message> input, run_o
     if (state_.fault && !conductor.has_aborted()) { // found with the last records; behind an abort it waits
         message fault = message::event(*std::exchange(state_.fault, std::nullopt));
         fault.stamp(here.loop().wall_ms());
-        co_await record(std::span(&fault, 1));
+        co_await record(std::span(&fault, 1), trace);
         co_yield std::move(fault);
     }
     co_return std::move(conductor.outcome());
@@ -224,6 +224,7 @@ bool session_core::detach(stream<message, run_outcome>&& run) {
     if (running_ == nullptr || run.address() != running_stream_) return false;
     running_->detach();
     detached_.reset(); // of a run before
+    ++detached_number_;
     detached_ = std::make_unique<detached_run>(std::move(run), running_->context().loop(),
                                                state_.options.tail);
     return true;
@@ -234,12 +235,13 @@ stream<message, run_outcome> session_core::attach() {
         co_return run_outcome(run_outcome::end::busy, "no run of this session was detached");
     }
     detached_run* const tail = detached_.get();
-    while (detached_.get() == tail) { // a later run that is detached takes the place of one that has ended
+    const auto number = detached_number_; // an address may come again
+    while (detached_number_ == number) { // a later run that is detached takes the place of one that has ended
         auto m = co_await tail->next();
         if (!m) break;
         co_yield std::move(*m);
     }
-    if (detached_.get() != tail) {
+    if (detached_number_ != number) {
         co_return run_outcome(run_outcome::end::busy, "another run was detached meanwhile; attach() again");
     }
     if (!tail->has_ended()) {

@@ -83,6 +83,7 @@ private:
     // Last: they read runs of this and other sessions.
     background_runs background_{[this](message m) { show(std::move(m)); },
                                 [this](text t) { notify(std::move(t)); }};
+    std::uint64_t detached_number_ = 0;
     std::unique_ptr<detached_run> detached_;
 };
 

@@ -29,6 +29,7 @@ class scripted_model : public providers::scripted {
 public:
     using providers::scripted::scripted;
     scripted_model(scripted_model&&) = default;
+    scripted_model& operator=(scripted_model&&) = default;
     scripted_model(const scripted_model&) = delete; // a copy keeps what it was asked: say std::ref(model)
     [[nodiscard]] stream<delta, model_outcome> generate(model_request request);
 };
