@@ -95,7 +95,7 @@ task<measurement> run_threads(unsigned producers, std::uint64_t messages, std::s
     co_await consume<Message, Taking>(point, check);
     for (std::thread& each : running)
         each.join();
-    const measurement taken = time.stop(messages);
+    const measurement taken = time.stop(messages, static_cast<double>(point.remote_wakes()));
     check.finish(messages);
     co_return taken;
 }

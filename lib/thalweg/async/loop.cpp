@@ -19,7 +19,12 @@ namespace thalweg {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr int resumes_per_drain = 1024;
+constexpr int looks_per_drain = 16;
+constexpr auto patience = 3us; // about what it costs to wake a thread
+constexpr auto breath = 1us;   // some twenty items
 
 bool earlier(const detail::timer_node& a, const detail::timer_node& b) noexcept {
     return a.deadline != b.deadline ? a.deadline < b.deadline : a.order < b.order;
@@ -139,6 +144,10 @@ loop::loop(asio::io_context& io, owned is_mine)
 loop::~loop() {
     closing_ = true;
     parts_->tenants.clear();
+    for (detail::inlet_link* ring : {&looked_at_, &at_rest_}) {
+        while (ring->next != ring)
+            static_cast<detail::inlet*>(ring->next)->forget();
+    }
     *alive_ = nullptr;
     if (parts_->service.found == this) parts_->service.found = nullptr;
     while (ready_.next != &ready_)
@@ -195,8 +204,24 @@ void loop::request_drain() noexcept {
 }
 
 void loop::drain() noexcept {
-    begin_turn();
-    for (int left = resumes_per_drain; left > 0 && ready_.next != &ready_; --left) {
+    int left = resumes_per_drain;
+    bool came = true;
+    for (int looks = 0; came && left > 0 && looks < looks_per_drain; ++looks) {
+        begin_turn();
+        left = run_ready(left);
+        came = left > 0 ? wait_for_inlets() : look_at_inlets();
+    }
+    draining_ = false;
+    drop_idle_alarm();
+    if (came || ready_.next != &ready_)
+        request_drain();
+    else
+        arm_inlets();
+}
+
+/// Resumes what is ready, and gives how many more resumptions would have been allowed.
+int loop::run_ready(int at_most) noexcept {
+    for (; at_most > 0 && ready_.next != &ready_; --at_most) {
         detail::ready_node* const first = ready_.next;
         detail::ready_node* const second = first->next;
         ready_.next = second;
@@ -204,9 +229,31 @@ void loop::drain() noexcept {
         first->next = nullptr; // not linked any more
         first->handle.resume();
     }
-    draining_ = false;
-    drop_idle_alarm();
-    if (ready_.next != &ready_) request_drain();
+    return at_most;
+}
+
+/// True: something had come from other threads, and who waits for it is ready now.
+bool loop::look_at_inlets() {
+    bool any = false;
+    for (detail::inlet_link *each = looked_at_.next, *next = nullptr; each != &looked_at_; each = next) {
+        next = each->next;
+        auto* const what = static_cast<detail::inlet*>(each);
+        if (!what->has_something()) continue;
+        what->came();
+        any = true;
+    }
+    return any;
+}
+
+/// The same, but has the patience for a few looks. Only while nothing is ready.
+bool loop::wait_for_inlets() {
+    if (looked_at_.next == &looked_at_ || !detail::spinning_helps()) return false;
+    return detail::spin_for(patience, breath, [this] { return look_at_inlets(); });
+}
+
+void loop::arm_inlets() noexcept {
+    while (looked_at_.next != &looked_at_)
+        static_cast<detail::inlet*>(looked_at_.next)->arm();
 }
 
 // Timers

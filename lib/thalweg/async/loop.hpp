@@ -6,11 +6,13 @@
 //
 // Coroutines of ours are resumed from three places only: the ready queue, a due timer (through the ready
 // queue) and the completion of an Asio operation. The queue is drained by one posted handler with a bound, so
-// sockets are looked at even when coroutines never run out of work.
+// sockets are looked at even when coroutines never run out of work. When it is empty and other threads were
+// busy for this loop a moment ago, the handler waits a few microseconds for more of that before it ends.
 //
 // Thread rule: all members on the loop's thread, but for post() and request_stop(), which any thread may call
 // as long as the loop lives. Many loops may exist, one per thread at a time.
 
+#include <thalweg/async/detail/inlet.hpp>
 #include <thalweg/async/detail/root.hpp>
 
 #include <chrono>
@@ -173,6 +175,7 @@ protected:
 
 private:
     friend class external_work;
+    friend class detail::inlet;
     struct parts; // the Asio side, in loop.cpp
     enum class owned : bool { no, yes };
     loop(asio::io_context& io, owned is_mine);
@@ -180,6 +183,10 @@ private:
     void run_until(const bool& finished);
     void request_drain() noexcept;
     void drain() noexcept;
+    int run_ready(int at_most) noexcept;
+    [[nodiscard]] bool look_at_inlets();
+    [[nodiscard]] bool wait_for_inlets();
+    void arm_inlets() noexcept;
     void fire_due_timers();
     void rearm();
     void drop_idle_alarm() noexcept;
@@ -190,6 +197,8 @@ private:
     bool draining_ = false;    // a drain runs or is posted
     bool virtual_time_ = false;
     bool closing_ = false;
+    detail::inlet_link looked_at_; // ring: inlets that are watched and not armed
+    detail::inlet_link at_rest_;   // ring: the others
     std::int64_t wall_ms_ = 0;
     std::size_t external_ = 0;
     std::shared_ptr<loop*> alive_; // handlers that outlive the loop find null in it

@@ -31,13 +31,17 @@
 // The merge outlives a suspended next(), peek() or next_batch().
 // Cost: no allocation per item and no lock; segments of 64 items are recycled. A consumer that was woken runs
 // after what is ready already, and drains what all of it has sent; but once a segment is full it runs next,
-// so that a long queue does not leave the cache.
+// so that a long queue does not leave the cache. From other threads the consumer takes 32 items at a time;
+// when it has taken all, the loop waits some microseconds for more before it sleeps, if nothing else is
+// ready.
 
 #include <thalweg/async/detail/merge_awaiters.hpp>
 #include <thalweg/async/detail/merge_core.hpp>
 #include <thalweg/async/detail/remote_inbox.hpp>
+#include <thalweg/async/detail/remote_lane.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -95,6 +99,10 @@ public:
 
     /// Producers that have not finished, those of other threads included.
     [[nodiscard]] std::size_t producers() const noexcept { return core_->producers(); }
+
+    /// How often another thread had to wake the loop for this merge, because it slept or was about to: once
+    /// for a burst, not at all while items keep coming. A wake-up costs far more than an item.
+    [[nodiscard]] std::uint64_t remote_wakes() const noexcept { return core_->remote_wakes(); }
 
 private:
     detail::merge_ref<T> core_;

@@ -33,6 +33,9 @@ struct merge_source;
 
 inline constexpr std::size_t merge_segment_items = 64;
 inline constexpr std::size_t merge_segments_kept = 4;
+/// What the consumer takes over from other threads at a time: few enough to stay in the first segment, and to
+/// give producers with a budget of 64 credit before they have run dry.
+inline constexpr std::size_t remote_batch_items = merge_segment_items / 2;
 
 /// A suspended send(), chained in the segment whose consumption it waits for.
 struct merge_waiter {
@@ -215,7 +218,7 @@ public:
     [[nodiscard]] T* take_anywhere() {
         if (T* const item = take_here()) return item;
         if (inbox_ == nullptr) return nullptr;
-        splice();
+        splice_batch();
         return head_ != tail_ ? take_here() : nullptr;
     }
     /// Hands out, behind `first`, which was just taken, all that lies in one piece with it.
@@ -240,16 +243,17 @@ public:
     void unpark() noexcept {
         parked_ = suspended_ = nullptr;
         if (inbox_ != nullptr) [[unlikely]]
-            inbox_->disarm();
+            inbox_->unwatch();
     }
 
     /// Wakes a parked consumer if there is something to take or nothing more to wait for.
-    void look() {
+    [[gnu::noinline]] void look() {
         if (parked_ == nullptr) return;
-        const bool go_on = head_ != tail_ || ended() ||
-                           (inbox_ != nullptr &&
-                            (inbox_->has_items() || inbox_->arm(*parked_on_) || ended()));
-        if (go_on) wake_consumer();
+        const std::size_t remotes = inbox_ != nullptr ? inbox_->producers() : 0;
+        if (head_ != tail_ || ended() || (inbox_ != nullptr && inbox_->has_items()))
+            wake_consumer();
+        else if (inbox_ != nullptr)
+            inbox_->watch_for(remotes, *parked_on_);
     }
     void wake_consumer() noexcept { parked_on_->schedule_running(*std::exchange(parked_, nullptr)); }
 
@@ -267,6 +271,9 @@ public:
     }
     [[nodiscard]] std::size_t producers() const noexcept {
         return live_ + (inbox_ != nullptr ? inbox_->producers() : 0);
+    }
+    [[nodiscard]] std::uint64_t remote_wakes() const noexcept {
+        return inbox_ != nullptr ? inbox_->wakes() : 0;
     }
     [[nodiscard]] bool is_closed() const noexcept { return closed_; }
 
@@ -406,13 +413,24 @@ private:
         waiter.on->schedule(*waiter.ready);
     }
 
-    /// Takes over what other threads have sent up to now.
-    void splice() {
-        inbox_->drain([this](T&& item, std::uint64_t ticket) {
+    // Out of line, all that has to do with other threads: what g++ inlines elsewhere depends on how much code
+    // there is.
+
+    /// Takes over all that other threads have sent up to now.
+    [[gnu::noinline]] void splice() {
+        inbox_->drain_all(splicer());
+        tail_limit_ = tail_;
+    }
+    /// Takes over some of it, in order.
+    [[gnu::noinline]] void splice_batch() {
+        inbox_->drain(remote_batch_items, splicer());
+        tail_limit_ = tail_;
+    }
+    [[nodiscard]] auto splicer() noexcept {
+        return [this](T&& item, std::uint64_t ticket) {
             place(std::move(item));
             tail_segment_->remote_through = ticket + 1;
-        });
-        tail_limit_ = tail_;
+        };
     }
 
     T* head_ = nullptr;       // items before this one are given back
