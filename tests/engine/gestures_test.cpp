@@ -20,7 +20,7 @@ enum class gesture { stop_now, stop_after_answer, detach };
 /// Everything that a run needs.
 struct scene {
     scripted_model model;
-    scripted_model child_model{answer().wait(10ms).text("he", "llo").with_gap(200ms)};
+    scripted_model child_model;
     scripted_tools no_tools{};
     session<scripted_model&, scripted_tools&> child{std::ref(child_model), std::ref(no_tools)};
     family tools;
@@ -51,7 +51,7 @@ struct seen {
 };
 
 task<void> press(chat_type& chat, gesture which, milliseconds later, seen& all) {
-    co_await sleep_through(later);
+    if (later > 0ms) co_await sleep_through(later);
     all.at = co_await now();
     all.was_taken = which == gesture::stop_now ? chat.interrupt() : chat.stop_after_answer();
 }
@@ -197,7 +197,7 @@ std::vector<phase> phases_of_tools() {
          }},
         {"child running",
          [](scene& on) {
-             on.child_model = scripted_model(answer().wait(10ms).text("he", "llo").with_gap(200ms));
+             script(on.child_model, answer().wait(10ms).text("he", "llo").with_gap(200ms));
              on.tools.child("kid", on.child);
              on.model.add(answer().call("c", "kid"));
          },

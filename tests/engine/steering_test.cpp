@@ -190,8 +190,10 @@ CO_TEST_CASE("steering waits for the end of a turn's retries") {
 
 CO_TEST_CASE("what was steered and not delivered goes with the run, whichever way it ends") {
     for (const bool fails : {false, true}) {
-        scripted_model model{answer().wait(100ms).text("a"), answer().text("next")};
-        if (fails) model = scripted_model(answer().wait(100ms).ends(model_outcome::auth("no")), answer().text("next"));
+        scripted_model model;
+        if (fails) model.add(answer().wait(100ms).ends(model_outcome::auth("no")));
+        if (!fails) model.add(answer().wait(100ms).text("a"));
+        model.add(answer().text("next"));
         session chat(std::ref(model), scripted_tools{});
         auto all = co_await run_with(chat, [&] {
             CHECK(chat.steer("lost"));

@@ -33,6 +33,11 @@ inline task<void> do_at(milliseconds when, std::function<void()> what) {
     what();
 }
 
+template <class... Answer>
+void script(scripted_model& model, Answer... answers) {
+    (model.add(std::move(answers)), ...);
+}
+
 /// Milliseconds of the virtual loop.
 inline task<milliseconds> now() {
     const context here = co_await this_coroutine();

@@ -9,6 +9,7 @@
 #include <thalweg/engine/run_conductor.hpp>
 #include <thalweg/trace/session_files.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -81,14 +82,20 @@ stream<chunk, tool_result> session_core::run_under(tool_context parent, text pro
     auto run = this->run(std::move(input), options);
     bool has_text = false;
     std::string aborted;
-    while (message* m = co_await run.peek()) {
-        if (m->origin().empty()) {
-            has_text = has_text || (m->kind() == kind::partial_text && m->frame() == frame::delta);
-            const auto* end = m->event_if<run_abort>();
-            if (end != nullptr) aborted = end->reason.value_or(text("unknown")).str();
+    std::string thrown; // by what the child is made of (R-ENV-52)
+    try {
+        while (message* m = co_await run.peek()) {
+            if (m->origin().empty()) {
+                has_text = has_text || (m->kind() == kind::partial_text && m->frame() == frame::delta);
+                const auto* end = m->event_if<run_abort>();
+                if (end != nullptr) aborted = end->reason.value_or(text("unknown")).str();
+            }
+            co_yield forwarded(std::move(*m), id);
         }
-        co_yield forwarded(std::move(*m), id);
+    } catch (const std::exception& e) {
+        thrown = e.what();
     }
+    if (!thrown.empty()) co_return tool_result::failed("[subagent error: " + thrown + "]");
     if (!aborted.empty()) co_return tool_result::failed("[subagent aborted: " + aborted + "]");
     if (!has_text) co_return tool_result::completed("[subagent finished without a text answer]");
     co_return tool_result::completed();
