@@ -11,6 +11,8 @@ run_options options(std::shared_ptr<int> count) {
 #ifndef FIXED
     return {.approve = [count](const tool_call&) { return ++*count > 3 ? decision::deny : decision::allow; }};
 #else
-    return {.approve = [&count = *count](const tool_call&) { return ++count > 3 ? decision::deny : decision::allow; }};
+    return {.approve = [&count = *count](const tool_call&) {
+        return ++count > 3 ? decision::deny : decision::allow;
+    }};
 #endif
 }

@@ -53,7 +53,8 @@ words events_of(const std::vector<message>& all) {
 
 } // namespace
 
-CO_TEST_CASE("a program's own summarizer sees what is given up and what is owed, and its summary begins the next context") {
+CO_TEST_CASE("a program's own summarizer sees what is given up and what is owed, and its summary begins the "
+             "next context") {
     stage on;
     on.options.trace = &on.sink;
     words given;
@@ -182,8 +183,9 @@ CO_TEST_CASE("a compaction that brings nothing is said once and not repeated unt
         if (const auto* n = m.event_if<notice>()) order.push_back(n->code.str());
         if (const auto* u = m.event_if<token_usage>()) order.push_back(std::to_string(u->request.total));
     }
-    CHECK(order == std::vector<std::string>{"100", "compacted", "100", "compaction_without_progress", "100", "105",
-                                            "106", "compacted", "100", "compaction_without_progress", "100"});
+    CHECK(order == std::vector<std::string>{"100", "compacted", "100", "compaction_without_progress", "100",
+                                            "105", "106", "compacted", "100", "compaction_without_progress",
+                                            "100"});
 }
 
 CO_TEST_CASE("one run or one compaction at a time, and the refusal says which goes on") {
@@ -245,10 +247,12 @@ CO_TEST_CASE("a compaction that is dropped gives back what it had taken") {
     CHECK(words_of(chat.carry_over()) == kept);
     auto third = co_await collect(chat.run("on"));
     CHECK(third.result.ok());
-    CHECK(times_asked(on.model, "more") == 3); // as a prompt, in the block for the summary, in the block again
+    CHECK(times_asked(on.model, "more") ==
+          3); // as a prompt, in the block for the summary, in the block again
 }
 
-CO_TEST_CASE("a compaction that is dropped behind an unusable answer leaves the answers to its calls, all of them") {
+CO_TEST_CASE(
+    "a compaction that is dropped behind an unusable answer leaves the answers to its calls, all of them") {
     stage on;
     on.model.add(answer().text("x").usage({.total = 5}));
     on.model.add(answer().call("p", "t").call("q", "t").usage({.total = 6}));

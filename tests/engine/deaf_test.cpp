@@ -197,7 +197,8 @@ CO_TEST_CASE("a stop now ends the run within the grace, whoever is deaf, and not
     }
 }
 
-CO_TEST_CASE("an answer that was delivered is committed although the decision about its last call never comes") {
+CO_TEST_CASE(
+    "an answer that was delivered is committed although the decision about its last call never comes") {
     scripted_model model{answer().text("x").call("c", "t").left_open(), answer().text("next")};
     scripted_tools tools{{"t", after(1ms, "must not run")}};
     session chat(std::ref(model), std::ref(tools));
@@ -205,15 +206,16 @@ CO_TEST_CASE("an answer that was delivered is committed although the decision ab
     auto all = co_await stopped(chat, deaf_approver, took);
     CHECK(took == grace);
     CHECK(tools.executed().empty());
-    CHECK(words_of(chat.carry_over()) == words{"tool_call_output:[interrupted: tool aborted by user]:c:aborted"});
+    CHECK(words_of(chat.carry_over()) ==
+          words{"tool_call_output:[interrupted: tool aborted by user]:c:aborted"});
     CHECK(outputs(all).size() == 1);
 }
 
 CO_TEST_CASE("a deaf trace holds a stopped run for twice the grace at most, and what it lost is said once") {
     for (std::size_t from = 0; from < 6; ++from) {
         INFO("deaf from write " << from);
-        scripted_model model{answer().text("a").call("c", "t").wait(50ms).text("b"), answer().text("x").wait(1h),
-                             answer().text("next"), answer().text("next")};
+        scripted_model model{answer().text("a").call("c", "t").wait(50ms).text("b"),
+                             answer().text("x").wait(1h), answer().text("next"), answer().text("next")};
         scripted_tools tools{{"t", after(10ms, "out")}};
         slow_sink sink(from, 1h);
         session_options options;
@@ -305,4 +307,20 @@ CO_TEST_CASE("a compaction on request is stopped within the grace, however deaf 
         auto next = co_await collect(chat.run("on"));
         CHECK(next.result.ok());
     }
+}
+
+CO_TEST_CASE("a stop request belongs to its run and does not reach the next one") {
+    scripted_model model{answer().text("a", "b").with_gap(50ms), answer().text("a", "b").with_gap(50ms),
+                         answer().text("done")};
+    session chat(std::ref(model), scripted_tools{});
+    for (int run = 0; run < 2; ++run) {
+        const context here = co_await this_coroutine();
+        scope timers(here);
+        timers.spawn(do_at(10ms, [&] { chat.interrupt(); }));
+        auto seen = co_await collect(chat.run("go"));
+        CHECK(seen.result.how() == how::interrupted);
+    }
+    auto seen = co_await collect(chat.run("go"));
+    CHECK(seen.result.ok());
+    CHECK(times_asked(model, "[turn_aborted]") == 2); // once in each later request: blocks do not nest
 }

@@ -38,7 +38,7 @@ struct phase {
     const char* now_says;            // and the reason of its abort
     how soft;                        // how a stop after this answer ends
     words soft_keeps;
-    words soft_summary = {};                   // goes in front of what it keeps
+    words soft_summary = {};                 // goes in front of what it keeps
     void (*meanwhile)(chat_type&) = nullptr; // at `reached`
 };
 
@@ -125,38 +125,73 @@ std::vector<phase> phases_of_a_request() {
              on.options.meta = meta_of("s");
              on.model.add(answer().text("x"));
          },
-         is<kind::tool_list_ready>, 0ms, {"text:go"}, by_user, how::answered, {}},
-        {"in thinking", [](scene& on) { on.model.add(answer().thinking("a", "b").with_gap(100ms).text("x")); },
-         is_delta<kind::partial_thinking>, 10ms, {block("  [thinking]a[/thinking]\n")}, by_user, how::answered, {}},
-        {"mid text", [](scene& on) { on.model.add(answer().text("a", "b").with_gap(100ms)); },
-         is_delta<kind::partial_text>, 10ms, {block("  [text]a[/text]\n")}, by_user, how::answered, {}},
+         is<kind::tool_list_ready>,
+         0ms,
+         {"text:go"},
+         by_user,
+         how::answered,
+         {}},
+        {"in thinking",
+         [](scene& on) { on.model.add(answer().thinking("a", "b").with_gap(100ms).text("x")); },
+         is_delta<kind::partial_thinking>,
+         10ms,
+         {block("  [thinking]a[/thinking]\n")},
+         by_user,
+         how::answered,
+         {}},
+        {"mid text",
+         [](scene& on) { on.model.add(answer().text("a", "b").with_gap(100ms)); },
+         is_delta<kind::partial_text>,
+         10ms,
+         {block("  [text]a[/text]\n")},
+         by_user,
+         how::answered,
+         {}},
         {"mid arguments",
          [](scene& on) {
              on.tools.tool("t", after(10ms, "out"));
              on.model.add(answer().text("x").call_pieces("c", "t", {"{\"a\"", ":1}"}).with_gap(100ms));
          },
-         is_delta<kind::partial_tool_call>, 10ms, {block("  [text]x[/text]\n")}, by_user, how::stopped, out},
+         is_delta<kind::partial_tool_call>,
+         10ms,
+         {block("  [text]x[/text]\n")},
+         by_user,
+         how::stopped,
+         out},
         {"decision open, answer goes on",
          [](scene& on) {
              on.asks = slow_allow;
              on.tools.tool("t", after(10ms, "out"));
              on.model.add(answer().call("c", "t").text("x"));
          },
-         is<kind::tool_call>, 10ms, {block(aborted_call)}, by_user, how::stopped, out},
+         is<kind::tool_call>,
+         10ms,
+         {block(aborted_call)},
+         by_user,
+         how::stopped,
+         out},
         {"decision open, answer delivered",
          [](scene& on) {
              on.asks = slow_allow;
              on.tools.tool("t", after(10ms, "out"));
              on.model.add(answer().call("c", "t"));
          },
-         is<kind::tool_call>, 10ms, {"tool_call_output:" + placeholder + ":c:aborted"}, by_user, how::stopped, out},
+         is<kind::tool_call>,
+         10ms,
+         {"tool_call_output:" + placeholder + ":c:aborted"},
+         by_user,
+         how::stopped,
+         out},
         {"retry wait",
          [](scene& on) {
              on.model.add(answer().text("par").ends(model_outcome::failed("busy")));
              on.model.add(answer().text("x"));
          },
-         is<kind::request_end>, 500ms, {"text:go", "text:[turn_retried]\n  [text]par[/text]\n[/turn_retried]"},
-         "aborted during reconnect backoff", how::stopped,
+         is<kind::request_end>,
+         500ms,
+         {"text:go", "text:[turn_retried]\n  [text]par[/text]\n[/turn_retried]"},
+         "aborted during reconnect backoff",
+         how::stopped,
          {"text:go", "text:[turn_retried]\n  [text]par[/text]\n[/turn_retried]"}},
     };
 }
@@ -168,17 +203,23 @@ std::vector<phase> phases_of_tools() {
              on.tools.tool("t", after(100ms, "out"));
              on.model.add(answer().call("c", "t").wait(300ms).text("x"));
          },
-         is<kind::approval_decision>, 10ms,
+         is<kind::approval_decision>,
+         10ms,
          {block(aborted_call + "  [tool_call_output id=\"c\" status=\"aborted\"]" + placeholder +
                 "[/tool_call_output]\n")},
-         by_user, how::stopped, out},
+         by_user,
+         how::stopped,
+         out},
         {"tool running, request ended",
          [](scene& on) {
              on.tools.tool("t", after(500ms, "late")).tool("u", after(1ms, "early"));
              on.model.add(answer().call("c", "t").call("d", "u"));
          },
-         is<kind::request_end>, 10ms,
-         {"tool_call_output:" + placeholder + ":c:aborted", "tool_call_output:early:d"}, by_user, how::stopped,
+         is<kind::request_end>,
+         10ms,
+         {"tool_call_output:" + placeholder + ":c:aborted", "tool_call_output:early:d"},
+         by_user,
+         how::stopped,
          {"tool_call_output:late:c", "tool_call_output:early:d"}},
         {"between turns, an image is being described",
          [](scene& on) {
@@ -189,8 +230,13 @@ std::vector<phase> phases_of_tools() {
                  co_return "a cat";
              };
          },
-         is<kind::request_end>, 50ms, out, by_user, how::stopped,
-         {out.front(), "text:[user_steering]\na cat\n[/user_steering]"}, {},
+         is<kind::request_end>,
+         50ms,
+         out,
+         by_user,
+         how::stopped,
+         {out.front(), "text:[user_steering]\na cat\n[/user_steering]"},
+         {},
          [](chat_type& chat) {
              const auto ticket = chat.steer(std::vector<message>{message::image_url("data:cat")});
              CHECK(ticket);
@@ -201,9 +247,12 @@ std::vector<phase> phases_of_tools() {
              on.tools.child("kid", on.child);
              on.model.add(answer().call("c", "kid"));
          },
-         [](const message& m) { return !m.origin().empty() && is_delta<kind::partial_text>(m); }, 10ms,
-         {"tool_call_output:he\n[subagent aborted: aborted by user]\n" + placeholder + ":c:aborted"}, by_user,
-         how::stopped, {"tool_call_output:hello:c"}},
+         [](const message& m) { return !m.origin().empty() && is_delta<kind::partial_text>(m); },
+         10ms,
+         {"tool_call_output:he\n[subagent aborted: aborted by user]\n" + placeholder + ":c:aborted"},
+         by_user,
+         how::stopped,
+         {"tool_call_output:hello:c"}},
     };
 }
 
@@ -214,7 +263,13 @@ std::vector<phase> phases_of_a_compaction() {
              set_compaction(on);
              on.model.add(answer().wait(200ms).text("[summary]s[/summary]"));
          },
-         is<kind::compaction_begin>, 10ms, out, "aborted during compaction", how::stopped, {}, summary},
+         is<kind::compaction_begin>,
+         10ms,
+         out,
+         "aborted during compaction",
+         how::stopped,
+         {},
+         summary},
         {"compaction retry wait",
          [](scene& on) {
              set_compaction(on);
@@ -232,7 +287,13 @@ std::vector<phase> phases_of_a_compaction() {
                  co_return words;
              };
          },
-         is<kind::compaction_begin>, 10ms, out, "aborted during compaction", how::stopped, {}, summary},
+         is<kind::compaction_begin>,
+         10ms,
+         out,
+         "aborted during compaction",
+         how::stopped,
+         {},
+         summary},
     };
 }
 
@@ -283,28 +344,18 @@ task<void> check(const phase& where, gesture which) {
 
 } // namespace
 
-CO_TEST_CASE("stop now, stop after this answer and detach keep what the table says in each phase of a request") {
-    for (const phase& each : phases_of_a_request()) {
-        co_await check(each, gesture::stop_now);
-        co_await check(each, gesture::stop_after_answer);
-        co_await check(each, gesture::detach);
-    }
+CO_TEST_CASE(
+    "stop now, stop after this answer and detach keep what the table says in each phase of a request") {
+    co_await check_all(phases_of_a_request());
 }
 
-CO_TEST_CASE("stop now, stop after this answer and detach keep what the table says while tools run and between turns") {
-    for (const phase& each : phases_of_tools()) {
-        co_await check(each, gesture::stop_now);
-        co_await check(each, gesture::stop_after_answer);
-        co_await check(each, gesture::detach);
-    }
+CO_TEST_CASE("stop now, stop after this answer and detach keep what the table says while tools run and "
+             "between turns") {
+    co_await check_all(phases_of_tools());
 }
 
 CO_TEST_CASE("stop now, stop after this answer and detach keep what the table says in a compaction") {
-    for (const phase& each : phases_of_a_compaction()) {
-        co_await check(each, gesture::stop_now);
-        co_await check(each, gesture::stop_after_answer);
-        co_await check(each, gesture::detach);
-    }
+    co_await check_all(phases_of_a_compaction());
 }
 
 CO_TEST_CASE("a gesture that no run can take is refused") {
@@ -336,20 +387,4 @@ CO_TEST_CASE("a stop now after a stop after this answer wins") {
     auto seen = co_await collect(chat.run("go", {.approve = allow_all}));
     CHECK(seen.result.how() == how::interrupted);
     CHECK(word_of(seen.items.back()) == "abort:aborted by user");
-}
-
-CO_TEST_CASE("a stop request belongs to its run and does not reach the next one") {
-    scripted_model model{answer().text("a", "b").with_gap(50ms), answer().text("a", "b").with_gap(50ms),
-                         answer().text("done")};
-    session chat(std::ref(model), scripted_tools{});
-    for (int run = 0; run < 2; ++run) {
-        const context here = co_await this_coroutine();
-        scope timers(here);
-        timers.spawn(do_at(10ms, [&] { chat.interrupt(); }));
-        auto seen = co_await collect(chat.run("go"));
-        CHECK(seen.result.how() == how::interrupted);
-    }
-    auto seen = co_await collect(chat.run("go"));
-    CHECK(seen.result.ok());
-    CHECK(times_asked(model, "[turn_aborted]") == 2); // once in each later request: blocks do not nest
 }

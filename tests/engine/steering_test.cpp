@@ -30,7 +30,8 @@ std::vector<message> with_image(const char* words, const char* url) {
 
 /// A model that calls a tool of 100 ms, then answers; and the session.
 struct stage {
-    scripted_model model{answer().call("c", "t"), answer().text("done"), answer().text("more"), answer().text("next")};
+    scripted_model model{answer().call("c", "t"), answer().text("done"), answer().text("more"),
+                         answer().text("next")};
     scripted_tools tools{{"t", after(100ms, "out")}};
     trace::memory_sink sink;
     session_options options;
@@ -51,7 +52,8 @@ bool has(const words& all, const std::string& one) {
 
 } // namespace
 
-CO_TEST_CASE("steered input reaches the model behind the outputs, in the order in which it came, and is recorded") {
+CO_TEST_CASE(
+    "steered input reaches the model behind the outputs, in the order in which it came, and is recorded") {
     stage on;
     on.options.trace = &on.sink;
     session chat(std::ref(on.model), std::ref(on.tools), on.options);
@@ -115,7 +117,8 @@ CO_TEST_CASE("an adapter that gives nothing or throws ends the run with its caus
         image_adapter adapt;
         const char* why;
     } const cases[] = {
-        {[](message) -> task<std::string> { co_return " \n"; }, "image adapter failed: it gave no text for an image"},
+        {[](message) -> task<std::string> { co_return " \n"; },
+         "image adapter failed: it gave no text for an image"},
         {[](message) -> task<std::string> {
              co_await yield();
              throw std::runtime_error("no eyes");

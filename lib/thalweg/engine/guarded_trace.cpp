@@ -31,7 +31,8 @@ task<void> guarded_trace::pass(std::span<const message> messages) {
     try {
         written_ = co_await sink_->write(messages);
     } catch (const std::exception& e) {
-        written_ = failure(std::make_error_code(std::errc::io_error), std::string("the trace threw: ") + e.what());
+        written_ = failure(std::make_error_code(std::errc::io_error),
+                           std::string("the trace threw: ") + e.what());
     } catch (...) {
         written_ = failure(std::make_error_code(std::errc::io_error),
                            "the trace threw something that is no std::exception");

@@ -72,7 +72,7 @@ task<void> run_conductor::conduct(std::vector<message> input) {
         if (is_settled_) break;
         ++outcome_.turns_;
         const next then = co_await turn();
-        if (is_settled_) break; // by an abort, which stays the last message
+        if (is_settled_) break;                    // by an abort, which stays the last message
         if (then == next::end) is_settled_ = true; // in one step with the decision: nobody steers in between
         co_await report_faults();
         if (is_settled_) break;
