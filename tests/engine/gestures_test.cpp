@@ -342,6 +342,13 @@ task<void> check(const phase& where, gesture which) {
     CHECK(words_of_request(on.model, before) == next);
 }
 
+task<void> check_all(std::vector<phase> phases) {
+    for (const phase& each : phases) {
+        for (const gesture which : {gesture::stop_now, gesture::stop_after_answer, gesture::detach})
+            co_await check(each, which);
+    }
+}
+
 } // namespace
 
 CO_TEST_CASE(
