@@ -59,6 +59,7 @@ model_outcome outcome_of(const json::object& end) {
                             : status == "auth"      ? model_outcome::auth(why)
                                                     : model_outcome::failed(why);
     if (permanent != nullptr && permanent->as_bool()) outcome = std::move(outcome).permanent();
+    if (end.contains("context_too_long")) outcome = std::move(outcome).context_too_long(); // a key of our own
     return outcome;
 }
 

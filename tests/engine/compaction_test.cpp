@@ -350,3 +350,42 @@ CO_TEST_CASE("many compactions in the middle of turns with tools keep each call 
         CHECK(state.repairs == 0);
     }
 }
+
+CO_TEST_CASE("a run that is stopped behind a summary leaves a file that a resume can go on from") {
+    stage on;
+    on.options.trace = &on.sink;
+    on.model.add(answer().call("c", "t").usage({.total = 60}));
+    on.model.add(answer().wait(100ms).text("[summary]s[/summary]"));
+    session chat(std::ref(on.model), std::ref(on.tools), on.options);
+    auto run = chat.run("go", {.approve = allow_all});
+    while (auto m = co_await run.next()) {
+        if (m->kind() == kind::compaction_begin) CHECK(chat.stop_after_answer());
+    }
+    CHECK(run.result().how() == how::stopped);
+    REQUIRE(on.sink.files().size() == 2);
+    CHECK(words_of(on.sink.files()[1]) == words{summary_text, "abort:stopped after answer"});
+    const resumed_state state = resume(on.sink.files()[1]);
+    CHECK(words_of(state.carry_over) == words{summary_text});
+    CHECK(words_of(chat.carry_over()) == words{summary_text});
+}
+
+CO_TEST_CASE("what a trace lost at the end of a run is not recorded in front of the summary") {
+    stage on;
+    on.options.trace = &on.sink;
+    on.model.add(answer().text("x").usage({.total = 60}));
+    on.model.add(answer().wait(10ms).text("[summary]s[/summary]"));
+    on.model.add(answer().text("y").usage({.total = 5}));
+    session chat(std::ref(on.model), std::ref(on.tools), on.options);
+    auto run = chat.run("go");
+    while (auto m = co_await run.next()) {
+        if (m->kind() == kind::request_end) {
+            on.sink.fail_writes(1, error(std::make_error_code(std::errc::no_space_on_device), "full"));
+        }
+    }
+    CHECK(run.result().ok());
+    CHECK(on.sink.files().size() == 1);
+    auto next = co_await collect(chat.run("on"));
+    CHECK(of_kind(next, kind::trace_fault).size() == 1);
+    REQUIRE(on.sink.files().size() == 2);
+    CHECK(word_of(on.sink.files()[1].front()) == summary_text);
+}

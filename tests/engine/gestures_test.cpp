@@ -38,7 +38,6 @@ struct phase {
     const char* now_says;            // and the reason of its abort
     how soft;                        // how a stop after this answer ends
     words soft_keeps;
-    words soft_summary = {};                 // goes in front of what it keeps
     void (*meanwhile)(chat_type&) = nullptr; // at `reached`
 };
 
@@ -236,7 +235,6 @@ std::vector<phase> phases_of_tools() {
          by_user,
          how::stopped,
          {out.front(), "text:[user_steering]\na cat\n[/user_steering]"},
-         {},
          [](chat_type& chat) {
              const auto ticket = chat.steer(std::vector<message>{message::image_url("data:cat")});
              CHECK(ticket);
@@ -263,13 +261,7 @@ std::vector<phase> phases_of_a_compaction() {
              set_compaction(on);
              on.model.add(answer().wait(200ms).text("[summary]s[/summary]"));
          },
-         is<kind::compaction_begin>,
-         10ms,
-         out,
-         "aborted during compaction",
-         how::stopped,
-         {},
-         summary},
+         is<kind::compaction_begin>, 10ms, out, "aborted during compaction", how::stopped, summary},
         {"compaction retry wait",
          [](scene& on) {
              set_compaction(on);
@@ -287,13 +279,7 @@ std::vector<phase> phases_of_a_compaction() {
                  co_return words;
              };
          },
-         is<kind::compaction_begin>,
-         10ms,
-         out,
-         "aborted during compaction",
-         how::stopped,
-         {},
-         summary},
+         is<kind::compaction_begin>, 10ms, out, "aborted during compaction", how::stopped, summary},
     };
 }
 
@@ -328,7 +314,7 @@ task<void> check(const phase& where, gesture which) {
         const std::string last = word_of(all.items.back());
         CHECK((last == "abort:stopped after answer") == (where.soft == how::stopped));
         CHECK(kept == where.soft_keeps);
-        next = joined(joined(where.soft_summary, where.soft_keeps), {"text:on"});
+        next = joined(where.soft_keeps, {"text:on"});
     } else {
         CHECK(all.outcome.how() == how::answered);
         CHECK_FALSE(is_aborted(all.items));

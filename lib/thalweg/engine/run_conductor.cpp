@@ -261,6 +261,12 @@ task<run_conductor::next> run_conductor::compact(compaction_reason why, bool is_
     compaction work(session_, driver_, pause_, next_input_, outcome_.usage_);
     co_await work.run(why);
     const bool is_given_up = is_last_answer_ && work.status() == stop_reason::aborted;
+    // R-ENG-76: the first record of the new file, not streamed, if there is any other, an abort included.
+    const bool goes_on = is_mid_run || has_injections() || context_.stop_requested();
+    if (goes_on && work.status() == stop_reason::completed && session_.pending_summary) {
+        next_input_.push_back(*std::exchange(session_.pending_summary, std::nullopt));
+        co_await send(message(next_input_.back()).trace_only());
+    }
     if (context_.stop_requested() || (work.status() == stop_reason::aborted && !is_given_up)) {
         co_await end_by_abort(run_outcome::end::interrupted, "aborted during compaction",
                               std::move(next_input_));
@@ -276,12 +282,6 @@ task<run_conductor::next> run_conductor::compact(compaction_reason why, bool is_
         // The answer was given. Repairs go along with the next input, of this run or of the next one.
         if (!has_injections()) session_.carry_over = std::exchange(next_input_, {});
         co_return next::turn;
-    }
-    if (is_last_answer_) co_return next::turn; // the summary waits for the next run
-    const bool goes_on = is_mid_run || has_injections();
-    if (goes_on && session_.pending_summary) { // R-ENG-76: the first record of the new file, not streamed
-        next_input_.push_back(*std::exchange(session_.pending_summary, std::nullopt));
-        co_await send(message(next_input_.back()).trace_only());
     }
     co_return next::turn;
 }
@@ -403,6 +403,7 @@ task<void> run_conductor::end_by_limit() {
 
 /// What the user should know and nothing else would tell (D-24).
 task<void> run_conductor::report_faults() {
+    if (session_.pending_summary) co_return; // it is to be the first record of its file: next time
     if (session_.fault) {
         message fault = message::event(*std::exchange(session_.fault, std::nullopt));
         co_await send(std::move(fault));

@@ -131,7 +131,8 @@ stream<message, run_outcome> session_core::run(std::vector<message> input, run_o
         }
     }
     co_await producers.join();
-    if (state_.fault && !conductor.has_aborted()) { // found with the last records; behind an abort it waits
+    // Found with the last records. Behind an abort, and in front of a summary, it waits for the next run.
+    if (state_.fault && !conductor.has_aborted() && !state_.pending_summary) {
         message fault = message::event(*std::exchange(state_.fault, std::nullopt));
         fault.stamp(here.loop().wall_ms());
         co_await record(std::span(&fault, 1), trace);
