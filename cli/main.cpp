@@ -4,8 +4,11 @@
 
 #include "demo_command.hpp"
 #include "exit_status.hpp"
+#include "resume_command.hpp"
 #include "run_command.hpp"
 #include "trace_command.hpp"
+#include "trace_list.hpp"
+#include "trace_stats.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -36,40 +39,66 @@ std::string check_turns(const std::string& given) {
     return "'" + given + "' is no number of model requests; give 1 or more, or 0 for no limit";
 }
 
-void add_run(CLI::App& app, cli::run_arguments& given) {
-    CLI::App* run = app.add_subcommand("run", "Run an agent on one prompt and show its stream");
-    run->add_option(
-           "--provider", given.provider,
-           "scripted or openai-chat (default: openai-chat if there is a key or a URL, else scripted)")
+void add_conversation_options(CLI::App& command, cli::run_arguments& given) {
+    command
+        .add_option(
+            "--provider", given.provider,
+            "scripted or openai-chat (default: openai-chat if there is a key or a URL, else scripted)")
         ->check(CLI::IsMember({"scripted", "openai-chat"}));
-    run->add_option("--base-url", given.base_url,
-                    "API root of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1");
-    run->add_option("--model", given.model, "Name of the model (default: gpt-5-mini)");
-    run->add_option("--system", given.system, "System prompt");
-    run->add_option("--tools", given.tools, "demo or none")
+    command.add_option("--base-url", given.base_url,
+                       "API root of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1");
+    command.add_option("--tools", given.tools, "demo or none")
         ->check(CLI::IsMember({"demo", "none"}))
         ->capture_default_str();
-    run->add_option("--approve", given.approve,
+    command
+        .add_option("--approve", given.approve,
                     "Who approves tool calls: all, ask or none (default: ask on a terminal)")
         ->check(CLI::IsMember({"all", "ask", "none"}));
-    run->add_option("--max-turns", given.max_turns,
-                    "Stop after so many model requests (default: 0, no limit)")
+    command
+        .add_option("--max-turns", given.max_turns, "Stop after so many model requests (default: 0, no limit)")
         ->check(CLI::Validator(check_turns, ""));
+    command.add_flag("--json{-}", given.json,
+                     "Write the stream as JSON lines: --json to standard output, --json=FILE to a file");
+}
+
+void add_run(CLI::App& app, cli::run_arguments& given) {
+    CLI::App* run = app.add_subcommand("run", "Run an agent on one prompt and show its stream");
+    add_conversation_options(*run, given);
+    run->add_option("--model", given.model, "Name of the model (default: gpt-5-mini)");
+    run->add_option("--system", given.system, "System prompt");
     run->add_option("--trace", given.trace, "Record the session below this folder");
-    run->add_flag("--json{-}", given.json,
-                  "Write the stream as JSON lines: --json to standard output, --json=FILE to a file");
     run->add_option("prompt", given.prompt, "What to say, one argument; - reads standard input")->required();
 }
 
-void add_trace(CLI::App& app, std::string& file) {
-    CLI::App* trace = app.add_subcommand("trace", "Look at a recorded session or at saved JSON lines");
+void add_resume(CLI::App& app, cli::resume_arguments& given) {
+    CLI::App* resume = app.add_subcommand("resume",
+                                          "Go on with a recorded session, or show it without a prompt");
+    resume->footer(
+        "The system prompt is the session's; provider and model are, too, unless others are named.");
+    add_conversation_options(*resume, given.run);
+    resume->add_option("--model", given.model, "Name of the model (default: that of the session)");
+    resume->add_option("--traces,--trace", given.traces, "The folder of traces")->required();
+    resume->add_option("session", given.session, "Id of the session, or latest")->required();
+    resume->add_option("prompt", given.prompt, "What to say; - reads standard input");
+}
+
+void add_target(CLI::App& command, cli::trace_target& target) {
+    command.add_option("target", target.path, "A trace file, a folder of traces, or - for standard input")
+        ->required();
+    command.add_option("session", target.session, "One session of the folder: its id, or latest");
+}
+
+void add_trace(CLI::App& app, cli::trace_target& target, bool& as_json) {
+    CLI::App* trace = app.add_subcommand("trace", "Look at recorded sessions or at saved JSON lines");
     trace->require_subcommand(0, 1);
-    trace->add_subcommand("show", "Show the records, a line each")
-        ->add_option("file", file, "A trace file; - reads standard input")
+    trace->add_subcommand("list", "List the sessions of a folder, the latest first")
+        ->add_option("folder", target.path, "The folder of traces")
         ->required();
-    trace->add_subcommand("check", "Say what is wrong with them")
-        ->add_option("file", file, "A trace file; - reads standard input")
-        ->required();
+    add_target(*trace->add_subcommand("show", "Show the records, a line each"), target);
+    add_target(*trace->add_subcommand("check", "Say what is wrong with them"), target);
+    CLI::App* stats = trace->add_subcommand("stats", "Count records, tokens, requests and tool calls");
+    add_target(*stats, target);
+    stats->add_flag("--json", as_json, "Write one JSON object");
 }
 
 /// Ends with status 2 unless there is one; a misspelled one is named, and so are those there are.
@@ -112,9 +141,12 @@ int main(int argc, char** argv) {
     app.footer("Exit status: 0 ok, 1 failure, 2 wrong usage, 3 credentials refused, 130 interrupted.\n"
                "OPENAI_API_KEY and OPENAI_BASE_URL serve openai-chat; NO_COLOR turns colors off.");
     cli::run_arguments run;
-    std::string file;
+    cli::resume_arguments resume;
+    cli::trace_target target;
+    bool as_json = false;
     add_run(app, run);
-    add_trace(app, file);
+    add_resume(app, resume);
+    add_trace(app, target, as_json);
     CLI::App* demo = app.add_subcommand("demo", "Show in a few seconds what the one stream guarantees");
 
     try {
@@ -132,7 +164,10 @@ int main(int argc, char** argv) {
     if (lacks_command(app, "thalweg")) return cli::usage;
     if (demo->parsed()) return cli::demo();
     if (app.got_subcommand("run")) return cli::run(run);
-    const CLI::App* trace = app.get_subcommand("trace");
-    if (lacks_command(*trace, "thalweg trace")) return cli::usage;
-    return trace->got_subcommand("show") ? cli::trace_show(file) : cli::trace_check(file);
+    if (app.got_subcommand("resume")) return cli::resume(resume);
+    const CLI::App& trace = *app.get_subcommand("trace");
+    if (lacks_command(trace, "thalweg trace")) return cli::usage;
+    if (trace.got_subcommand("list")) return cli::trace_list(target.path);
+    if (trace.got_subcommand("stats")) return cli::trace_stats(target, as_json);
+    return trace.got_subcommand("show") ? cli::trace_show(target) : cli::trace_check(target);
 }

@@ -9,24 +9,13 @@
 #include <thalweg/trace/check.hpp>
 
 #include <cstdio>
-#include <optional>
-#include <unistd.h>
+#include <string>
 
 namespace cli {
 
 using namespace thalweg;
 
 namespace {
-
-std::optional<trace::reader> open(const std::string& file) {
-    if (file == "-") return trace::reader::of_descriptor(STDIN_FILENO, "standard input");
-    auto opened = trace::reader::open(file);
-    if (!opened) {
-        std::fprintf(stderr, "error: %s\n", opened.error().message().c_str());
-        return std::nullopt;
-    }
-    return std::move(opened.value());
-}
 
 std::string about(const message& m) {
     std::string what;
@@ -45,18 +34,15 @@ std::string about(const message& m) {
     return what;
 }
 
-} // namespace
-
-int trace_show(const std::string& file) {
-    auto source = open(file);
-    if (!source) return failure;
-    bool damaged = false;
+/// False if a line could not be read.
+bool show_file(const std::string& file) {
+    auto source = open_trace(file);
+    if (!source) return false;
+    bool is_whole = true;
     while (auto entry = source->next()) {
         if (!entry->content) {
-            damaged = true;
-            std::fflush(stdout); // so that the place is right where both go to one file
-            std::fprintf(stderr, "%s:%zu: %s\n", file.c_str(), entry->line,
-                         entry->content.error().message().c_str());
+            is_whole = false;
+            report_damage(file, *entry);
             continue;
         }
         const message& m = entry->content.value();
@@ -66,20 +52,40 @@ int trace_show(const std::string& file) {
         format_timestamp(when, m.timestamp());
         std::printf("%5zu  %s  %-24s%s\n", entry->line, when, type.c_str(), about(m).c_str());
     }
-    return damaged || std::ferror(stdout) != 0 ? failure : ok;
+    return is_whole;
 }
 
-int trace_check(const std::string& file) {
-    auto source = open(file);
-    if (!source) return failure;
+bool check_file(const std::string& file) {
+    auto source = open_trace(file);
+    if (!source) return false;
     const trace::check_report report = trace::check(*source, file == "-" ? "standard input" : file);
     for (const trace::finding& each : report.findings)
         std::printf("%s\n", trace::describe(report, each).c_str());
     std::printf("%s\n", trace::summary(report).c_str());
-    if (report.records > 0 || !report.ok()) return report.ok() ? ok : failure;
+    if (report.records > 0 || !report.ok()) return report.ok();
     // Nothing is wrong with nothing, but whoever should have written it ended before its first record.
     std::fprintf(stderr, "error: %s: there is nothing to check\n", report.name.c_str());
-    return failure;
+    return false;
+}
+
+} // namespace
+
+int trace_show(const trace_target& target) {
+    const auto files = files_of(target);
+    bool is_good = !files.empty();
+    for (const std::string& file : files) {
+        if (files.size() > 1) std::printf("%s\n", file.c_str());
+        is_good = show_file(file) && is_good;
+    }
+    return is_good && std::ferror(stdout) == 0 ? ok : failure;
+}
+
+int trace_check(const trace_target& target) {
+    const auto files = files_of(target);
+    bool is_good = !files.empty();
+    for (const std::string& file : files)
+        is_good = check_file(file) && is_good;
+    return is_good ? ok : failure;
 }
 
 } // namespace cli

@@ -54,7 +54,7 @@ class odd_handler(chat_server.handler):
             return super().do_POST()
         if isinstance(mode, tuple):
             return self.reply(*mode[1:])
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.server.asked += 1
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -78,12 +78,14 @@ class odd_handler(chat_server.handler):
 
 
 @contextlib.contextmanager
-def server(mode=None):
-    """Gives the base URL; `mode` is None (answers well), "hang", the bytes of the answer, or a whole reply."""
+def server(mode=None, requests=None):
+    """Gives the base URL; `mode` is None (answers well), "hang", the bytes of the answer, or a whole reply. With a mode, `requests` gets
+    what was asked."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), odd_handler) as made:
         made.daemon_threads = True
         made.block_on_close = False
         made.mode, made.asked, made.over = mode, 0, threading.Event()
+        made.requests = [] if requests is None else requests
         made.options = type("options", (), {"key": KEY, "status": 200, "fails": 0})
         threading.Thread(target=made.serve_forever, daemon=True).start()
         try:
@@ -177,8 +179,8 @@ class program_test(unittest.TestCase):
 
     def test_a_wrong_command_line_is_status_2_and_says_what_is_wrong(self):
         for arguments, words in [
-            ([], "a command is missing; there is: run, trace, demo"),
-            (["walk", "hi"], "unknown command 'walk'; there is: run, trace, demo"),
+            ([], "a command is missing; there is: run, resume, trace, demo"),
+            (["walk", "hi"], "unknown command 'walk'; there is: run, resume, trace, demo"),
             (["run", "--colour", "hi"], "--colour"),
             (["run"], "prompt"),
             (["run", "--tools", "all", "hi"], "--tools"),
@@ -191,9 +193,12 @@ class program_test(unittest.TestCase):
             (["run", "--provider", "scripted", "--model", "nosuch", "hi"], "--model means nothing to the scripted"),
             (["run", "--provider", "scripted", "--base-url", "http://x", "hi"], "--base-url means nothing"),
             (["run", "--model", "nosuch", "hi"], "set OPENAI_API_KEY"),
-            (["trace"], "thalweg trace: a command is missing; there is: show, check"),
+            (["trace"], "thalweg trace: a command is missing; there is: list, show, check, stats"),
             (["trace", "chekc", "a"], "unknown command 'chekc'"),
-            (["trace", "check"], "file"),
+            (["trace", "check"], "target"),
+            (["trace", "list"], "folder"),
+            (["resume", "latest"], "--traces"),
+            (["resume", "--traces", "."], "session"),
         ]:
             done = run(*arguments)
             self.assertEqual((done.status, done.out), (2, ""), arguments)
@@ -523,9 +528,15 @@ class program_test(unittest.TestCase):
             self.assertIn("aborted by user", on.seen)
 
 
-if __name__ == "__main__":
+def main(tests="__main__"):
+    """Runs the tests of a module; the last line counts them."""
+    global PROGRAM
     PROGRAM = os.path.abspath(sys.argv.pop(1))
-    result = unittest.main(exit=False).result
+    result = unittest.main(module=tests, exit=False).result
     failed = len({str(test) for test, _ in result.failures + result.errors})
     print(f"{result.testsRun - failed} passed, {failed} failed", flush=True)
     sys.exit(0 if result.wasSuccessful() else 1)
+
+
+if __name__ == "__main__":
+    main()

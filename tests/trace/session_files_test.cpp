@@ -101,6 +101,21 @@ TEST_CASE("sessions are listed with their newest file, the latest first") {
     REQUIRE_FALSE(trace::list_sessions(folder.file("file")));
 }
 
+TEST_CASE("files are listed by session and index, wherever they lie") {
+    const temporary_folder folder;
+    make(folder, "2026-11-30/a_002.jsonl", "");
+    make(folder, "2026-11-29/a_010.jsonl", "");
+    make(folder, "2026-11-30/a_001.jsonl", "");
+    make(folder, "2026-11-28/b_001.jsonl", "");
+    make(folder, "2026-11-28/readme.txt", "");
+    make(folder, "other/c_001.jsonl", "");
+    const auto all = trace::list_files(folder.path());
+    REQUIRE(all);
+    REQUIRE(names(all.value()) ==
+            std::vector<std::string>{"a_001.jsonl", "a_002.jsonl", "a_010.jsonl", "b_001.jsonl"});
+    REQUIRE(trace::list_files(folder.file("missing")).value().empty());
+}
+
 TEST_CASE("the latest session is one that got further than its session_meta") {
     const temporary_folder folder;
     const auto none = trace::latest_session(folder.path());

@@ -30,21 +30,22 @@ inline constexpr std::string_view exited_output = "[interrupted: process exited 
 /// What a session has to know to go on. Messages are those of the trace; made up are only placeholders, which
 /// have the time of their call, and the summary, which has none.
 struct resumed_state {
-    std::vector<message> history; ///< committed, in the order for the model
-    std::vector<message>
-        carry_over; ///< in front of the next input: outputs in call order, then other user messages
+    /// Committed, in the order for the model.
+    std::vector<message> history;
+    /// In front of the next input: outputs of the last calls, in call order, then other user messages.
+    std::vector<message> carry_over;
 
     /// A completed compaction gave this file's context up: the next record begins a new file (R-TRC-38).
-    /// Whoever holds the sink rotates it; open_session() has done so.
+    /// Whoever holds the sink rotates it; reopen_session() has done so.
     bool context_closed = false;
-    /// The context began with a compaction, or is closed by one: an empty one is `just_compacted` (R-ENG-7B).
+    /// The context began with a compaction, or is closed by one: an empty one is `just_compacted`.
     bool came_from_compaction = false;
     /// What stands in front of carry_over in the next input and is recorded then (R-ENG-05, R-ENG-06).
     std::optional<message> pending_summary;
 
     token_counts usage;                   ///< of the session
     std::int64_t last_request_total = 0;  ///< size of the context, in tokens
-    std::int64_t first_request_total = 0; ///< the same of the context's first request of a run (D-25)
+    std::int64_t first_request_total = 0; ///< the same of the context's first request of a run
     int session_turns = 0;                ///< completed requests of runs in this context
 
     /// What a user interface shows: prompts, answers (those of failed requests too), outputs, and how runs

@@ -22,6 +22,10 @@ public:
         case errc::torn_tail: return "the last record is cut short";
         case errc::too_long: return "the line is too long";
         case errc::unreadable: return "the trace cannot be read back";
+        case errc::foreign: return "not a trace of this session";
+        case errc::newer: return "a trace of a newer version";
+        case errc::not_a_fork_point: return "the session cannot be forked there";
+        case errc::exists: return "the session exists already";
         }
         return "unknown trace error";
     }

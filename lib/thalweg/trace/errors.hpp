@@ -21,6 +21,10 @@ enum class errc {
     torn_tail,   ///< the same, but of the last line: its writer ended within it
     too_long,    ///< a line longer than max_line; reading goes on behind it
     unreadable,  ///< this kind of sink cannot give back what it recorded
+    foreign,     ///< not a trace, or not that of the session it is named for
+    newer,       ///< a trace of a version that this library does not know
+    not_a_fork_point, ///< a session cannot be forked there; the sentence says why (R-TRC-40)
+    exists,           ///< a session of that id is there already
 };
 
 [[nodiscard]] std::error_code make_error_code(errc e) noexcept;

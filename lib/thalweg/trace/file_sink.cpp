@@ -182,6 +182,11 @@ result<std::vector<message>> file_sink::read_back() const {
     return all;
 }
 
+void file_sink::learn_head(std::span<const message> known) {
+    for (const message& m : known)
+        state_->head.learn(m);
+}
+
 std::string_view file_sink::path() const noexcept {
     return state_->file.path();
 }

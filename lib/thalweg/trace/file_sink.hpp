@@ -60,6 +60,10 @@ public:
     /// Reads all files of the session, those of earlier processes included.
     [[nodiscard]] result<std::vector<message>> read_back() const override;
 
+    /// The same as file_sink_options::head, for records that could only be read once the session was this
+    /// object's.
+    void learn_head(std::span<const message> known);
+
     /// The file that the next write goes to; valid until rotate().
     [[nodiscard]] std::string_view path() const noexcept override;
 

@@ -183,6 +183,14 @@ result<session_file> newest_file(const std::string& traces, std::string_view ses
     return std::move(*newest);
 }
 
+result<std::vector<session_file>> list_files(const std::string& traces) {
+    BOOST_OUTCOME_TRY(auto files, all_files(traces));
+    std::sort(files.begin(), files.end(), [](const session_file& a, const session_file& b) {
+        return a.session_id != b.session_id ? a.session_id < b.session_id : a.index < b.index;
+    });
+    return files;
+}
+
 result<std::vector<session_file>> list_sessions(const std::string& traces) {
     BOOST_OUTCOME_TRY(auto files, all_files(traces));
     std::sort(files.begin(), files.end(), is_later);

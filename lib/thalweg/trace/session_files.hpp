@@ -52,9 +52,12 @@ struct session_file {
 /// Errors: errc::bad_name; errc::not_found; what the system says about a folder that cannot be read.
 [[nodiscard]] result<session_file> newest_file(const std::string& traces, std::string_view session_id);
 
-/// The newest file of every session, the latest session first. Names of another form are ignored, and so are
-/// folders that are no dates. A folder that does not exist holds no sessions.
+/// Every file of every session, by session and index. Names of another form are ignored, and so are folders
+/// that are no dates. A folder that does not exist holds no files.
 /// Errors: what the system says about a folder that cannot be read.
+[[nodiscard]] result<std::vector<session_file>> list_files(const std::string& traces);
+
+/// The newest file of every session, the latest session first. Otherwise as list_files().
 [[nodiscard]] result<std::vector<session_file>> list_sessions(const std::string& traces);
 
 /// The latest session that got further than its session_meta: in the newest date folder that has one, the
