@@ -18,6 +18,7 @@ void write_counts(object_writer& payload, std::string_view name, const token_cou
 
 struct event_writer {
     object_writer& payload;
+    bool facts;
 
     void operator()(const std::monostate&) const {}
 
@@ -26,6 +27,9 @@ struct event_writer {
         payload.optional("error_message", e.error_message);
         payload.optional("attempt", e.attempt);
         payload.optional("retry_in_ms", e.retry_in_ms);
+        if (!facts) return;
+        payload.word("finish", finish_names[static_cast<std::size_t>(e.why)]);
+        payload.optional("max_attempts", e.max_attempts);
     }
 
     void operator()(const token_usage& e) const {
@@ -108,6 +112,11 @@ struct event_writer {
         payload.string("text", e.body);
     }
 
+    void operator()(const run_end& e) const {
+        payload.word("how", run_ending_names[static_cast<std::size_t>(e.how)]);
+        payload.string("reason", e.reason);
+    }
+
     void operator()(const std::shared_ptr<const session_meta>& kept) const {
         const session_meta& meta = *kept;
         payload.string("session_id", meta.session_id);
@@ -127,8 +136,8 @@ struct event_writer {
 
 } // namespace
 
-void write_event(object_writer& payload, const event_payload& event) {
-    std::visit(event_writer{payload}, event);
+void write_event(object_writer& payload, const event_payload& event, bool facts) {
+    std::visit(event_writer{payload, facts}, event);
 }
 
 } // namespace thalweg::detail

@@ -28,6 +28,9 @@ enum class frame : std::uint8_t { none, start, delta, stop };
 
 enum class decision : std::uint8_t { allow, deny, forbidden };
 
+/// Why the model stopped, in words of ours; the provider's own word is kept in its outcome.
+enum class finish : std::uint8_t { end, tool_use, length, filtered, pause, other };
+
 /// Token counts, all in tokens (R-PRO-06).
 struct token_counts {
     std::int64_t cache_read = 0;
@@ -46,6 +49,10 @@ struct request_end {
     std::optional<text> error_message;       ///< only on a status other than completed (R-PRO-30)
     std::optional<int> attempt;              ///< 1-based, inside the turn's retries (R-PRO-31)
     std::optional<std::int64_t> retry_in_ms; ///< only if a retry will follow (R-PRO-32)
+
+    // Facts: part of a fact log, never of the wire form (R-EVT-101).
+    finish why = finish::end;        ///< of a completed request
+    std::optional<int> max_attempts; ///< how many repeats the run would make at most
 };
 
 struct token_usage {
@@ -120,6 +127,19 @@ struct trace_fault {
 struct notice {
     text code;
     text body; ///< `text` on the wire
+};
+
+/// How a run came to its end, as the fact `run_end` says it.
+enum class run_ending : std::uint8_t {
+    finished, ///< nothing was left to do, or a limit or a hook ended it between two turns
+    aborted,  ///< somebody asked it to stop
+    failed,   ///< by a fault; of the model, or of what surrounds the model (R-EVT-74)
+};
+
+/// A fact, the last of its run (R-EVT-101). It never leaves the process.
+struct run_end {
+    run_ending how = run_ending::finished;
+    text reason; ///< a sentence for people; empty = the view words it
 };
 
 /// Invariants of one session; first record of every trace file (R-PRO-40, R-PRO-41).

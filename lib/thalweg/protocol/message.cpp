@@ -111,6 +111,46 @@ message message::approval_decision(thalweg::decision d, text tool_call_id) {
     return made;
 }
 
+message message::run_begin() {
+    return message(kind::run_begin, role::user, frame::none, stop_reason::none, {});
+}
+
+message message::agent_input(text json_object) {
+    return message(kind::agent_input, role::user, frame::none, stop_reason::none, std::move(json_object))
+        .as_input();
+}
+
+message message::response_begin() {
+    return message(kind::response_begin, role::user, frame::none, stop_reason::none, {});
+}
+
+message message::call_begin(text tool_call_id, text name, text arguments, text label) {
+    message made(kind::call_begin, role::user, frame::none, stop_reason::none, std::move(arguments),
+                 std::move(tool_call_id));
+    made.own().name = std::move(name);
+    made.own().beside = std::move(label);
+    return made;
+}
+
+message message::body_begin(text tool_call_id) {
+    return message(kind::body_begin, role::user, frame::none, stop_reason::none, {}, std::move(tool_call_id));
+}
+
+message message::call_progress(text tool_call_id, text content, text details_json) {
+    message made(kind::call_progress, role::user, frame::none, stop_reason::none, std::move(content),
+                 std::move(tool_call_id));
+    return std::move(made).with_details(std::move(details_json));
+}
+
+message message::call_settled(text tool_call_id) {
+    return message(kind::call_settled, role::user, frame::none, stop_reason::none, {},
+                   std::move(tool_call_id));
+}
+
+message message::batch_settled() {
+    return message(kind::batch_settled, role::user, frame::none, stop_reason::none, {});
+}
+
 template <class Event>
 message message::event(Event payload) {
     message made(detail::kind_of_event<Event>, role::user, frame::none, stop_reason::none, {});
@@ -152,6 +192,7 @@ THALWEG_EVENT(mcp_connect_end)
 THALWEG_EVENT(goal_finished)
 THALWEG_EVENT(trace_fault)
 THALWEG_EVENT(notice)
+THALWEG_EVENT(run_end)
 THALWEG_EVENT(struct session_meta)
 #undef THALWEG_EVENT
 
@@ -174,6 +215,12 @@ message&& message::with_images(std::vector<text> data_urls) && {
 message&& message::with_sender(text sender) && {
     if (sender == "user") sender = text();
     if (!sender.empty() || !this->sender().empty()) own().sender = std::move(sender);
+    return std::move(*this);
+}
+
+message&& message::with_details(text details_json) && {
+    if (details_json == "null") details_json = text();
+    if (!details_json.empty() || !this->details_json().empty()) own().beside = std::move(details_json);
     return std::move(*this);
 }
 
@@ -206,6 +253,14 @@ void message::stamp(std::int64_t ms_since_epoch) noexcept {
 
 const text& message::name() const noexcept {
     return details_ == nullptr ? no_text : details_->name;
+}
+
+const text& message::label() const noexcept {
+    return details_ == nullptr || kind() != kind::call_begin ? no_text : details_->beside;
+}
+
+const text& message::details_json() const noexcept {
+    return details_ == nullptr || kind() == kind::call_begin ? no_text : details_->beside;
 }
 
 const text& message::mime_type() const noexcept {

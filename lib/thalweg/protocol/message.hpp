@@ -8,6 +8,11 @@
 // are cheap and a short text delta never allocates.
 //
 // Unknown types and unknown members are carried through unchanged, byte for byte (R-PRO-04).
+//
+// Facts (R-EVT-101, D-40) are messages that never leave the process: they say what the public stream does not
+// (run edges, what went in, when a tool's body began), so that other views can be projected from one log.
+// They have no wire form: append_json() appends nothing for them. A fact log is written and read in a form of
+// its own, append_fact_json() and parse_options::facts.
 // Thread rule: value semantics; different objects may be used from different threads.
 
 #include <thalweg/protocol/events.hpp>
@@ -56,6 +61,16 @@ enum class kind : std::uint8_t {
     trace_fault,
     notice,
     other_event,
+    // facts: for projections inside the process, never on the wire
+    run_begin,
+    run_end,
+    agent_input,
+    response_begin,
+    call_begin,
+    body_begin,
+    call_progress,
+    call_settled,
+    batch_settled,
 };
 
 class message {
@@ -107,6 +122,21 @@ public:
     static message event(Event payload);
     static message session_meta(struct session_meta payload); ///< the same as event(payload)
 
+    // Facts (R-EVT-101). The last one of a run is event(run_end{…}); as_input() makes one of any message.
+    static message run_begin();
+    /// An input that is no OmniMessage: a message of the agent room in its JSON form, an object.
+    static message agent_input(text json_object);
+    static message response_begin(); ///< the model has begun to answer
+    /// A call is dispatched, before any check. `label` is the tool's, for people; may be empty (D-13).
+    static message call_begin(text tool_call_id, text name, text arguments, text label = {});
+    static message body_begin(text tool_call_id); ///< the checks are passed; the tool itself begins
+    /// A snapshot of the tool's progress; replaces the former one. `details_json`: any JSON or empty.
+    static message call_progress(text tool_call_id, text content, text details_json = {});
+    /// The result of the call is in the transcript: per call in sequential mode, per batch in call order in
+    /// parallel mode.
+    static message call_settled(text tool_call_id);
+    static message batch_settled(); ///< nothing of the answer's calls is left to come
+
     // Changes that make a new state of the same message before it is put on the stream. What other copies of
     // the message see does not change.
     message&& with_stop(stop_reason reason) &&;
@@ -124,6 +154,22 @@ public:
         head_.trace_only = 1;
         return std::move(*this);
     }
+    /// Makes the fact "this went into the run" of a message, which no public stream shows. What a public
+    /// stream shows as well (a steered message) is sent twice, once without this. Images of a user's text
+    /// (with_images()) are part of a fact only.
+    message&& as_input() && noexcept {
+        head_.input = 1;
+        return std::move(*this);
+    }
+    /// Of a piece of output: it came with the result and not while the tool worked, so it is no progress. A
+    /// fact about a message that is public; not written on the wire.
+    message&& as_closing() && noexcept {
+        head_.closing = 1;
+        return std::move(*this);
+    }
+    /// Of an output: what a tool gives people and programs beside it (D-13); any JSON; empty
+    /// and null = none. Not written on the wire.
+    message&& with_details(text details_json) &&;
     /// UTC, milliseconds since 1970; cut to the years 1970 to 2527.
     void stamp(std::int64_t ms_since_epoch) noexcept;
 
@@ -144,16 +190,29 @@ public:
     [[nodiscard]] bool is_complete() const noexcept {
         return kind() >= thalweg::kind::text && kind() <= thalweg::kind::other_model;
     }
-    [[nodiscard]] bool is_event() const noexcept { return kind() >= thalweg::kind::request_begin; }
-    /// Protocol §2: no origin and not partial.
-    [[nodiscard]] bool is_recordable() const noexcept { return !is_partial() && origin().empty(); }
+    [[nodiscard]] bool is_event() const noexcept {
+        return kind() >= thalweg::kind::request_begin && kind() <= thalweg::kind::other_event;
+    }
+    /// Not for anybody outside the process: of a kind that has no wire form, or an input.
+    [[nodiscard]] bool is_fact() const noexcept {
+        return kind() > thalweg::kind::other_event || head_.input != 0;
+    }
+    [[nodiscard]] bool is_input() const noexcept { return head_.input != 0; }
+    [[nodiscard]] bool is_closing() const noexcept { return head_.closing != 0; }
+    /// Protocol §2: no origin and not partial; and no fact.
+    [[nodiscard]] bool is_recordable() const noexcept {
+        return !is_partial() && !is_fact() && origin().empty();
+    }
     [[nodiscard]] bool is_trace_only() const noexcept { return head_.trace_only != 0; }
 
-    /// text, thinking, arguments, output, image_url or data, by kind; empty on everything else. Views and
-    /// texts live as long as the message and change with it.
+    /// text, thinking, arguments, output, image_url or data, by kind; of facts: the arguments, the progress
+    /// or the JSON object; empty on everything else. Views and texts live as long as the message and change
+    /// with it.
     [[nodiscard]] const text& content() const noexcept { return content_; }
     [[nodiscard]] const text& tool_call_id() const noexcept { return id_; } ///< calls, outputs, decisions
-    [[nodiscard]] const text& name() const noexcept;                        ///< tool_call and its start frame
+    [[nodiscard]] const text& name() const noexcept;         ///< tool_call, its start frame, call_begin
+    [[nodiscard]] const text& label() const noexcept;        ///< of call_begin
+    [[nodiscard]] const text& details_json() const noexcept; ///< of call_progress and outputs
     [[nodiscard]] const text& mime_type() const noexcept;
     [[nodiscard]] const text& sender() const noexcept;
     [[nodiscard]] const text& fidelity() const noexcept;    ///< raw JSON object or empty
@@ -191,13 +250,14 @@ private:
     // One word, so that a move copies it at once.
     struct head {
         std::uint64_t stamp : 44 = 0; // milliseconds since 1970, plus one; 0 = none
-        std::uint64_t kind : 8 = static_cast<std::uint64_t>(thalweg::kind::text);
+        std::uint64_t kind : 7 = static_cast<std::uint64_t>(thalweg::kind::text);
         std::uint64_t role : 2 = 0;
         std::uint64_t frame : 2 = 0;
         std::uint64_t stop : 4 = static_cast<std::uint64_t>(stop_reason::completed);
         std::uint64_t decision : 2 = 0;
         std::uint64_t trace_only : 1 = 0;
-        std::uint64_t unused : 1 = 0;
+        std::uint64_t input : 1 = 0;
+        std::uint64_t closing : 1 = 0;
     };
     head head_;
     details* details_ = nullptr; // shared by reference count
@@ -232,11 +292,19 @@ inline message message::partial_tool_call_output(thalweg::frame f, text tool_cal
 
 /// Appends the wire form (R-PRO-01…03) without a line end. A message that was never stamped is written
 /// without `timestamp`, which no reader of ours takes but parse_message() with `require_timestamp` off.
+/// Appends nothing for a fact, which has no wire form.
 void append_json(std::string& out, const message& m);
 [[nodiscard]] std::string to_json(const message& m);
 
+/// Appends the form of a fact log, without a line end: the wire form plus what is fact. Facts have the
+/// envelope type "fact", an input the envelope member `"input":true`, a closing piece `"closing":true`,
+/// request_end the members `finish` and `max_attempts`, an output `details`. For recordings inside one
+/// installation: a wire reader refuses such a line or takes these members for unknown ones.
+void append_fact_json(std::string& out, const message& m);
+
 struct parse_options {
     bool require_timestamp = true; ///< off for data that is compared without time
+    bool facts = false;            ///< on for a fact log, see append_fact_json(); off, a fact is an error
 };
 
 /// Reads one message, strictly: known members must have their type, `timestamp` its 24 characters, roles the

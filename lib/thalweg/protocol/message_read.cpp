@@ -69,7 +69,7 @@ std::shared_ptr<const session_meta> read_meta(object_reader& payload) {
     return std::make_shared<const session_meta>(std::move(read));
 }
 
-event_payload read_event(kind k, object_reader& payload) {
+event_payload read_event(kind k, object_reader& payload, bool facts) {
     const auto reason = [&payload] {
         return payload.word<compaction_reason>("reason", detail::compaction_reason_names);
     };
@@ -84,6 +84,10 @@ event_payload read_event(kind k, object_reader& payload) {
         read.error_message = payload.optional_string("error_message");
         read.attempt = payload.optional_integer<int>("attempt");
         read.retry_in_ms = payload.optional_integer<std::int64_t>("retry_in_ms");
+        if (facts) {
+            read.why = payload.optional_word<finish>("finish", detail::finish_names).value_or(finish::end);
+            read.max_attempts = payload.optional_integer<int>("max_attempts");
+        }
         return read;
     }
     case kind::token_usage: {
@@ -179,14 +183,19 @@ void message_codec::read_envelope(message& made, object_reader& envelope, parse_
     const text type = envelope.string("type");
     const bool is_event = type == "event_msg";
     const bool is_meta = type == "session_meta";
-    if (!is_event && !is_meta && type != "model_msg") {
+    const bool is_fact = options.facts && type == "fact";
+    if (!is_fact && !is_event && !is_meta && type != "model_msg") {
         envelope.reject("type", "\"session_meta\", \"model_msg\" or \"event_msg\"");
     }
     object_reader payload = envelope.object("payload");
     if (auto origin = envelope.optional_strings("origin"); !origin.empty())
         made.own().origin = std::move(origin);
     if (envelope.failed()) return;
-    read_payload(made, payload, is_event, is_meta);
+    if (is_fact)
+        read_fact(made, payload);
+    else
+        read_payload(made, payload, is_event, is_meta, options.facts);
+    if (options.facts) read_fact_members(made, envelope);
     if (text extra = envelope.unknown_members(); !extra.empty()) made.own().extra_envelope = std::move(extra);
 }
 
@@ -200,7 +209,57 @@ void message_codec::read_time(message& made, object_reader& envelope, parse_opti
     if (made.timestamp() != *time) envelope.reject(written, "timestamp", form);
 }
 
-void message_codec::read_payload(message& made, object_reader& payload, bool is_event, bool is_meta) {
+void message_codec::read_fact(message& made, object_reader& payload) {
+    const auto names = std::span(detail::kind_names).subspan(static_cast<std::size_t>(kind::run_begin));
+    const auto nth = static_cast<std::size_t>(payload.word<kind>("type", names));
+    made.head_.stop = 0;
+    made.head_.kind = static_cast<std::uint64_t>(kind::run_begin) + nth;
+    switch (made.kind()) {
+    case kind::agent_input: {
+        const json::view input = payload.required("message", "an object");
+        if (!input.is_object()) payload.reject(input, "message", "an object");
+        made.content_ = text(input.raw());
+        made.head_.input = 1;
+        break;
+    }
+    case kind::run_end:
+        made.own().event = run_end{payload.word<run_ending>("how", detail::run_ending_names),
+                                   payload.string("reason")};
+        break;
+    case kind::call_begin:
+        made.id_ = payload.string("tool_call_id");
+        made.own().name = payload.string("name");
+        made.content_ = payload.string("arguments");
+        made.own().beside = payload.optional_string("label").value_or(text());
+        break;
+    case kind::call_progress:
+        made.id_ = payload.string("tool_call_id");
+        made.content_ = payload.string("content");
+        break;
+    case kind::body_begin:
+    case kind::call_settled: made.id_ = payload.string("tool_call_id"); break;
+    default: break;
+    }
+}
+
+void message_codec::read_fact_members(message& made, object_reader& envelope) {
+    const auto flag = [&envelope](std::string_view name) {
+        const auto found = envelope.optional(name);
+        const auto value = found ? found->as_bool() : false;
+        if (!value) envelope.reject(*found, name, "true or false");
+        return value.value_or(false);
+    };
+    if (flag("input")) made.head_.input = 1;
+    if (flag("closing")) made.head_.closing = 1;
+    if (flag("trace_only")) made.head_.trace_only = 1;
+    if (made.kind() == kind::call_begin) return;
+    if (const auto details = envelope.optional("details")) made.own().beside = text(details->raw());
+    if (auto images = envelope.optional_strings("images"); !images.empty())
+        made = std::move(made).with_images(std::move(images));
+}
+
+void message_codec::read_payload(message& made, object_reader& payload, bool is_event, bool is_meta,
+                                 bool facts) {
     const text type = is_meta ? text() : payload.string("type");
     const kind k = is_meta ? kind::session_meta : find_kind(is_event, type);
     made.head_.kind = static_cast<std::uint64_t>(k);
@@ -211,7 +270,7 @@ void message_codec::read_payload(message& made, object_reader& payload, bool is_
         return;
     }
     if (is_event || is_meta)
-        read_event_payload(made, payload);
+        read_event_payload(made, payload, facts);
     else
         read_model_payload(made, payload);
     if (payload.has_nested_unknown())
@@ -220,14 +279,14 @@ void message_codec::read_payload(message& made, object_reader& payload, bool is_
         made.own().extra_payload = std::move(extra);
 }
 
-void message_codec::read_event_payload(message& made, object_reader& payload) {
+void message_codec::read_event_payload(message& made, object_reader& payload, bool facts) {
     made.head_.stop = 0;
     if (made.kind() == kind::approval_decision) {
         const auto d = payload.word<decision>("decision", detail::decision_names);
         made.head_.decision = static_cast<std::uint64_t>(d);
         made.id_ = payload.string("tool_call_id");
     } else if (made.kind() != kind::request_begin) {
-        made.own().event = read_event(made.kind(), payload);
+        made.own().event = read_event(made.kind(), payload, facts);
     }
 }
 

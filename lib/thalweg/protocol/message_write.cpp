@@ -108,11 +108,14 @@ void begin_envelope(std::string& out, const message& m, std::string_view more) {
 
 } // namespace
 
-void message_codec::write(std::string& out, const message& m) {
+void message_codec::write(std::string& out, const message& m, bool facts) {
     const message::details* rare = m.details_;
     const bool is_raw = rare != nullptr && !rare->raw_payload.empty();
     const bool is_event = m.is_event();
-    if (is_event || is_raw || m.kind() == kind::session_meta) {
+    if (m.kind() > kind::other_event) {
+        begin_envelope(out, m, R"("type":"fact","payload":)");
+        write_fact_payload(out, m);
+    } else if (is_event || is_raw || m.kind() == kind::session_meta) {
         begin_envelope(out, m,
                        is_event                    ? R"("type":"event_msg")"
                        : is_raw && m.is_complete() ? R"("type":"model_msg")"
@@ -121,7 +124,7 @@ void message_codec::write(std::string& out, const message& m) {
         if (is_raw)
             envelope.raw("payload", rare->raw_payload);
         else
-            write_event_payload(envelope.key("payload"), m);
+            write_event_payload(envelope.key("payload"), m, facts);
     } else {
         begin_envelope(out, m, model_head(m));
         write_model_members(out, m);
@@ -133,10 +136,45 @@ void message_codec::write(std::string& out, const message& m) {
         if (!rare->origin.empty()) envelope.strings("origin", rare->origin);
         out += rare->extra_envelope;
     }
+    if (facts) write_fact_members(out, m);
     out += '}';
 }
 
-void message_codec::write_event_payload(std::string& out, const message& m) {
+void message_codec::write_fact_payload(std::string& out, const message& m) {
+    object_writer payload(out);
+    payload.word("type", to_string(m.kind()));
+    switch (m.kind()) {
+    case kind::agent_input: payload.raw("message", m.content()); break;
+    case kind::run_end: detail::write_event(payload, m.details_->event, true); break;
+    case kind::call_begin:
+        payload.string("tool_call_id", m.tool_call_id());
+        payload.string("name", m.name());
+        payload.string("arguments", m.content());
+        if (!m.label().empty()) payload.string("label", m.label());
+        break;
+    case kind::call_progress:
+        payload.string("tool_call_id", m.tool_call_id());
+        payload.string("content", m.content());
+        break;
+    case kind::body_begin:
+    case kind::call_settled: payload.string("tool_call_id", m.tool_call_id()); break;
+    default: break;
+    }
+    payload.close();
+}
+
+/// What a fact log says about any message, in its envelope.
+void message_codec::write_fact_members(std::string& out, const message& m) {
+    object_writer envelope(out, object_writer::in_the_middle);
+    if (m.is_input() && m.kind() != kind::agent_input) envelope.raw("input", "true");
+    if (m.is_closing()) envelope.raw("closing", "true");
+    if (m.is_trace_only()) envelope.raw("trace_only", "true");
+    if (!m.details_json().empty()) envelope.raw("details", m.details_json());
+    const bool is_output = m.kind() == kind::tool_call_output || m.kind() == kind::partial_tool_call_output;
+    if (!m.images().empty() && !is_output) envelope.strings("images", m.images());
+}
+
+void message_codec::write_event_payload(std::string& out, const message& m, bool facts) {
     const message::details* rare = m.details_;
     object_writer payload(out);
     if (m.kind() != kind::session_meta) payload.word("type", to_string(m.kind()));
@@ -145,14 +183,18 @@ void message_codec::write_event_payload(std::string& out, const message& m) {
         payload.string("tool_call_id", m.tool_call_id());
     }
     if (rare != nullptr) {
-        detail::write_event(payload, rare->event);
+        detail::write_event(payload, rare->event, facts);
         payload.received(rare->extra_payload);
     }
     payload.close();
 }
 
 void append_json(std::string& out, const message& m) {
-    message_codec::write(out, m);
+    if (!m.is_fact()) message_codec::write(out, m, false);
+}
+
+void append_fact_json(std::string& out, const message& m) {
+    message_codec::write(out, m, true);
 }
 
 std::string to_json(const message& m) {

@@ -21,9 +21,6 @@
 
 namespace thalweg {
 
-/// Why the model stopped, in words of ours (providers table); the provider's own word is kept beside it.
-enum class finish : std::uint8_t { end, tool_use, length, filtered, pause, other };
-
 /// How one request ended. Built by a factory, refined by the `with_` members.
 class model_outcome {
 public:

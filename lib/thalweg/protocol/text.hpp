@@ -47,6 +47,10 @@ public:
     }
     text(text&& other) noexcept : word_{other.word_[0], other.word_[1], other.word_[2]} { other.forget(); }
     text& operator=(const text& other) noexcept {
+        if (is_shared() && other.is_shared() && word_[0] == other.word_[0]) { // of one growing text
+            word_[1] = other.word_[1];
+            return *this;
+        }
         text copy(other);
         swap(copy);
         return *this;
@@ -88,6 +92,8 @@ public:
     friend std::ostream& operator<<(std::ostream& out, const text& t) { return out << t.view(); }
 
 private:
+    friend class growing_text;
+
     struct shared_block {
         std::atomic<std::uint32_t> references{1};
         [[nodiscard]] const char* bytes() const noexcept { return reinterpret_cast<const char*>(this + 1); }

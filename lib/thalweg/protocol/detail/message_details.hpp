@@ -16,10 +16,10 @@ namespace thalweg {
 
 /// What lies in the box of an event or session_meta. The largest one is kept apart, so that a tool call's box
 /// does not carry its size.
-using event_payload =
-    std::variant<std::monostate, request_end, token_usage, run_abort, compaction_begin, compaction_end,
-                 subagent, tool_list_ready, mcp_connect_begin, mcp_connect_end, goal_finished, trace_fault,
-                 notice, std::shared_ptr<const session_meta>>;
+using event_payload = std::variant<std::monostate, request_end, token_usage, run_abort, compaction_begin,
+                                   compaction_end, subagent, tool_list_ready, mcp_connect_begin,
+                                   mcp_connect_end, goal_finished, trace_fault, notice, run_end,
+                                   std::shared_ptr<const session_meta>>;
 
 struct message::details {
     details() = default;
@@ -29,6 +29,7 @@ struct message::details {
           sender(other.sender),
           fidelity(other.fidelity),
           provider_id(other.provider_id),
+          beside(other.beside),
           images(other.images),
           origin(other.origin),
           type_name(other.type_name),
@@ -44,6 +45,7 @@ struct message::details {
     text sender;
     text fidelity;
     text provider_id;
+    text beside; // of call_begin the label, of progress and outputs the details
     std::vector<text> images;
     std::vector<text> origin;
     text type_name;      // of unknown payload types only
@@ -83,10 +85,13 @@ inline constexpr kind kind_of_event<trace_fault> = kind::trace_fault;
 template <>
 inline constexpr kind kind_of_event<notice> = kind::notice;
 template <>
+inline constexpr kind kind_of_event<run_end> = kind::run_end;
+template <>
 inline constexpr kind kind_of_event<session_meta> = kind::session_meta;
 
-/// Wire names in the order of the enums; empty where the wire has none.
-inline constexpr std::array<std::string_view, 28> kind_names = {"",
+/// Wire names in the order of the enums, then the names that facts have in a fact log; empty where there is
+/// none.
+inline constexpr std::array<std::string_view, 37> kind_names = {"",
                                                                 "text",
                                                                 "thinking",
                                                                 "tool_call",
@@ -113,7 +118,16 @@ inline constexpr std::array<std::string_view, 28> kind_names = {"",
                                                                 "goal_finished",
                                                                 "trace_fault",
                                                                 "notice",
-                                                                ""};
+                                                                "",
+                                                                "run_begin",
+                                                                "run_end",
+                                                                "agent_input",
+                                                                "response_begin",
+                                                                "call_begin",
+                                                                "body_begin",
+                                                                "call_progress",
+                                                                "call_settled",
+                                                                "batch_settled"};
 inline constexpr std::array<std::string_view, 2> role_names = {"user", "assistant"};
 inline constexpr std::array<std::string_view, 7> stop_reason_names = {
     "", "completed", "aborted", "timeout", "malformed", "failed", "auth"};
@@ -121,29 +135,37 @@ inline constexpr std::array<std::string_view, 4> frame_names = {"", "start", "de
 inline constexpr std::array<std::string_view, 3> decision_names = {"allow", "deny", "forbidden"};
 inline constexpr std::array<std::string_view, 3> compaction_reason_names = {"context", "turns", "manual"};
 inline constexpr std::array<std::string_view, 2> compaction_mode_names = {"summarize", "discard"};
+inline constexpr std::array<std::string_view, 6> finish_names = {"end",      "tool_use", "length",
+                                                                 "filtered", "pause",    "other"};
+inline constexpr std::array<std::string_view, 3> run_ending_names = {"finished", "aborted", "failed"};
 
-static_assert(kind_names.size() == static_cast<std::size_t>(kind::other_event) + 1);
+static_assert(kind_names.size() == static_cast<std::size_t>(kind::batch_settled) + 1);
 
 class object_reader;
 class object_writer;
 
-/// Appends the members of an event's payload behind its type.
-void write_event(object_writer& payload, const event_payload& event);
+/// Appends the members of an event's payload behind its type; with `facts` also those that the wire has not.
+void write_event(object_writer& payload, const event_payload& event, bool facts);
 
 } // namespace detail
 
 /// Wire form to message and back; the only one beside message itself that sees its members.
 class message_codec {
 public:
-    static void write(std::string& out, const message& m);
+    static void write(std::string& out, const message& m, bool facts);
     [[nodiscard]] static result<message> read(std::string_view line, parse_options options);
 
 private:
-    static void write_event_payload(std::string& out, const message& m);
+    static void write_event_payload(std::string& out, const message& m, bool facts);
+    static void write_fact_payload(std::string& out, const message& m);
+    static void write_fact_members(std::string& out, const message& m);
     static void read_envelope(message& made, detail::object_reader& envelope, parse_options options);
     static void read_time(message& made, detail::object_reader& envelope, parse_options options);
-    static void read_payload(message& made, detail::object_reader& payload, bool is_event, bool is_meta);
-    static void read_event_payload(message& made, detail::object_reader& payload);
+    static void read_payload(message& made, detail::object_reader& payload, bool is_event, bool is_meta,
+                             bool facts);
+    static void read_event_payload(message& made, detail::object_reader& payload, bool facts);
+    static void read_fact(message& made, detail::object_reader& payload);
+    static void read_fact_members(message& made, detail::object_reader& envelope);
     static void read_model_payload(message& made, detail::object_reader& payload);
     static void read_rest(message& made, detail::object_reader& payload);
     static void read_role(message& made, detail::object_reader& payload);

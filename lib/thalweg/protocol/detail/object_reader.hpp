@@ -6,7 +6,7 @@
 // for is handed out as the bytes it came in (R-PRO-04).
 //
 // Reading goes on after the first mistake with empty values; the context keeps the first one. So the code
-// that builds a message is a plain list of its members. For the sources of this room only.
+// that builds a message is a plain list of its members. For the sources of this library only.
 
 #include <thalweg/protocol/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-// Writes the members of one JSON object in the order of the calls. For the sources of this room only.
+// Writes the members of one JSON object in the order of the calls. For the sources of this library only.
 
 #include <thalweg/protocol/json.hpp>
 
