@@ -5,6 +5,7 @@
 
 #include <thalweg/agent/agent_event_checker.hpp>
 
+#include <algorithm>
 #include <functional>
 
 using namespace agent_logs;

@@ -4,6 +4,7 @@
 
 #include <thalweg/agent/agent_json.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>

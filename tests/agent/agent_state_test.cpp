@@ -5,6 +5,8 @@
 
 #include <thalweg/agent/agent_state.hpp>
 
+#include <algorithm>
+
 using namespace agent_logs;
 using thalweg::agent_event;
 using thalweg::agent_message;

@@ -145,6 +145,20 @@ TEST_CASE("a failed answer keeps what came and has no end for the cut block") {
                 "turn_end error", "agent_end user assistant"});
 }
 
+TEST_CASE("a cut block keeps every piece that came, whether or not it was closed") {
+    const fact_log open{message::partial_text(frame::start), message::partial_text(frame::delta, "a"),
+                        message::partial_text(frame::delta, "b"), message::partial_text(frame::delta, "c")};
+    const fact_log closed{message::partial_text(frame::stop).with_stop(stop_reason::aborted),
+                          message::assistant_text("abc").with_stop(stop_reason::aborted)};
+    for (const fact_log& rest : {fact_log{}, closed}) {
+        const fact_log facts = join(
+            {prompt("Hi"), answer(), open, rest, broken(stop_reason::aborted), run_end()});
+        CHECK(part(project(facts), "text_delta 0 b", "turn_end aborted") ==
+              lines{"text_delta 0 b", "text_delta 0 c",
+                    "end assistant text:abc | aborted: Request was aborted", "turn_end aborted"});
+    }
+}
+
 TEST_CASE("an answer that fails before it begins has a start all the same") {
     for (const stop_reason status : {stop_reason::failed, stop_reason::timeout, stop_reason::malformed,
                                      stop_reason::auth, stop_reason::aborted}) {
