@@ -330,3 +330,23 @@ TEST_CASE("a file is checked by its path") {
     REQUIRE(report.value().name == folder.file("t.jsonl"));
     REQUIRE_FALSE(trace::check_file(folder.file("missing")));
 }
+
+TEST_CASE("what only the end of a process or of its run explains is a note, whatever comes next") {
+    const auto manual = [] { return compacting(compaction_reason::manual); };
+    const std::vector<records> places{
+        {begin(), answer(), usage(7, 7), note("next"), begin(), answer(), usage(14, 7), ended()},
+        {begin(), answer(), usage(7, 7), manual()},
+        {begin(), call("a"), manual()},
+        {begin(), call("a"), decided("a", decision::deny), manual()},
+        {begin(), call("a"), usage(7, 7), ended(), manual()},
+    };
+    for (const records& place : places) {
+        records all = place;
+        all.insert(all.begin(), {sample_meta(), note("go")});
+        const auto report = check_bytes(all_lines(all));
+        INFO(found(report));
+        CHECK(report.fault_count == 0);
+        CHECK(report.note_count > 0);
+    }
+    CHECK(of_trace({begin(), call("a"), compacting()}) != "");
+}

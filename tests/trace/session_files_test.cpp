@@ -67,13 +67,13 @@ TEST_CASE("a file's path is folder, local date, id and an index of at least thre
 
 TEST_CASE("the newest file of a session is the one with the highest index, over all dates") {
     const temporary_folder folder;
-    make(folder, "2026-11-29/s_001.jsonl", "");
-    make(folder, "2026-11-29/s_010.jsonl", "");
-    make(folder, "2026-11-30/s_009.jsonl", "");
-    make(folder, "2026-11-30/s2_011.jsonl", "");
-    make(folder, "2026-11-30/s_12.jsonl", "");
+    make(folder, "2026-11-29/s_001.jsonl", "{}\n");
+    make(folder, "2026-11-29/s_010.jsonl", "{}\n");
+    make(folder, "2026-11-30/s_009.jsonl", "{}\n");
+    make(folder, "2026-11-30/s2_011.jsonl", "{}\n");
+    make(folder, "2026-11-30/s_12.jsonl", "{}\n");
     make(folder, "2026-11-30/s_013.json", "");
-    make(folder, "notes/s_014.jsonl", "");
+    make(folder, "notes/s_014.jsonl", "{}\n");
     const auto newest = trace::newest_file(folder.path(), "s");
     REQUIRE(newest);
     REQUIRE(newest.value().path() == folder.file("2026-11-29/s_010.jsonl"));
@@ -85,11 +85,29 @@ TEST_CASE("the newest file of a session is the one with the highest index, over 
     REQUIRE(trace::newest_file(folder.path(), "../s").error().code() == trace::errc::bad_name);
 }
 
+TEST_CASE("a file that a process has made and not written to hides none before it") {
+    const temporary_folder folder;
+    make(folder, "2026-11-29/s_001.jsonl", "{}\n");
+    make(folder, "2026-11-29/s_002.jsonl", "{}\n");
+    make(folder, "2026-11-29/s_003.jsonl", "{\"cut");
+    make(folder, "2026-11-29/s_004.jsonl", "");
+    make(folder, "2026-11-29/t_001.jsonl", "");
+    const auto newest = trace::newest_file(folder.path(), "s");
+    REQUIRE(newest);
+    CHECK(newest.value().index == 2);
+    const auto first = trace::newest_file(folder.path(), "t");
+    REQUIRE(first);
+    CHECK(first.value().index == 1);
+    const auto all = trace::list_sessions(folder.path());
+    REQUIRE(all);
+    CHECK(names(all.value()) == std::vector<std::string>{"t_001.jsonl", "s_002.jsonl"});
+}
+
 TEST_CASE("sessions are listed with their newest file, the latest first") {
     const temporary_folder folder;
-    make(folder, "2026-11-29/a_001.jsonl", "");
-    make(folder, "2026-11-29/a_002.jsonl", "");
-    make(folder, "2026-11-30/b_001.jsonl", "");
+    make(folder, "2026-11-29/a_001.jsonl", "{}\n");
+    make(folder, "2026-11-29/a_002.jsonl", "{}\n");
+    make(folder, "2026-11-30/b_001.jsonl", "{}\n");
     make(folder, "b.lock", "1");
     const auto all = trace::list_sessions(folder.path());
     REQUIRE(all);

@@ -21,7 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int resumes_per_drain = 1024;
 constexpr int looks_per_drain = 16;
 constexpr auto patience = 3us; // about what it costs to wake a thread
 constexpr auto breath = 1us;   // some twenty items
@@ -204,7 +203,8 @@ void loop::request_drain() noexcept {
 }
 
 void loop::drain() noexcept {
-    int left = resumes_per_drain;
+    if (resumes_per_drain_ == 1) before_drain();
+    int left = resumes_per_drain_;
     bool came = true;
     for (int looks = 0; came && left > 0 && looks < looks_per_drain; ++looks) {
         begin_turn();
@@ -256,6 +256,20 @@ void loop::arm_inlets() noexcept {
         static_cast<detail::inlet*>(looked_at_.next)->arm();
 }
 
+std::size_t loop::count_ready() const noexcept {
+    std::size_t count = 0;
+    for (const detail::ready_node* each = ready_.next; each != &ready_; each = each->next)
+        ++count;
+    return count;
+}
+
+void loop::move_to_front(std::size_t n) noexcept {
+    detail::ready_node* chosen = ready_.next;
+    for (; n > 0; --n)
+        chosen = chosen->next;
+    schedule_next(*chosen);
+}
+
 // Timers
 // ---------------------------------------------------------------------------------------------------------
 
@@ -280,6 +294,11 @@ bool loop::fire_first_timer(clock::time_point& now) {
     parts_->timers.erase(first);
     schedule(*first.wakes);
     return true;
+}
+
+std::optional<loop::clock::time_point> loop::first_deadline() const noexcept {
+    if (parts_->timers.empty()) return std::nullopt;
+    return parts_->timers.first().deadline;
 }
 
 /// Keeps one Asio timer at the first deadline. A wait that was taken back leaves it alone, since one early

@@ -173,6 +173,16 @@ protected:
     /// Moves the first timer's coroutine to the ready queue; false when there is none. For virtual time.
     bool fire_first_timer(clock::time_point& now);
 
+    // For a loop that chooses what runs next (testing/seeded_loop.hpp).
+
+    /// From now on each drain resumes one coroutine, and before_drain() is called before.
+    void resume_one_at_a_time() noexcept { resumes_per_drain_ = 1; }
+    virtual void before_drain() noexcept {}
+    [[nodiscard]] std::size_t count_ready() const noexcept;
+    /// Moves the `n`-th runnable coroutine, from 0, to the front of the ready queue.
+    void move_to_front(std::size_t n) noexcept;
+    [[nodiscard]] std::optional<clock::time_point> first_deadline() const noexcept;
+
 private:
     friend class external_work;
     friend class detail::inlet;
@@ -195,6 +205,7 @@ private:
 
     detail::ready_node ready_; // sentinel of a ring
     bool draining_ = false;    // a drain runs or is posted
+    int resumes_per_drain_ = 1024;
     bool virtual_time_ = false;
     bool closing_ = false;
     detail::inlet_link looked_at_; // ring: inlets that are watched and not armed

@@ -63,8 +63,7 @@ steering_ticket run_conductor::steer(std::vector<message> input) {
     return session_.steering.push(std::move(input));
 }
 
-task<void> run_conductor::conduct(std::vector<message> input) {
-    next_input_ = std::move(input);
+task<void> run_conductor::conduct() {
     co_await report_faults();
     if (!context_.stop_requested()) co_await deliver_notices();
     for (;;) {

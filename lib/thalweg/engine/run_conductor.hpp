@@ -35,8 +35,10 @@ public:
     /// A run that is dropped before its end leaves what it owes to the next one, as an interrupt does.
     ~run_conductor();
 
-    /// The whole run. `input` is what the first request gets beside the history.
-    [[nodiscard]] task<void> conduct(std::vector<message> input);
+    /// What the first request gets beside the history; owed from now on.
+    void submit(std::vector<message> input) { next_input_ = std::move(input); }
+    /// The whole run.
+    [[nodiscard]] task<void> conduct();
 
     [[nodiscard]] merge<message>& point() noexcept { return point_; }
     [[nodiscard]] const thalweg::context& context() const noexcept { return context_; }
@@ -46,7 +48,11 @@ public:
 
     // Nudges, at any time while the run goes on.
 
-    bool interrupt(cancel_reason why) { return !is_settled_ && cancel_.request(why); }
+    /// False when the run is about to end anyway; a trace that holds it up has the grace from then on, too.
+    bool interrupt(cancel_reason why) {
+        const bool is_first = cancel_.request(why);
+        return is_first && !is_settled_;
+    }
     /// The request and its tools finish; then the run ends (D-21). False when it is about to end anyway.
     bool stop_after_answer();
     bool skip_retry_wait() { return pause_.skip(); }

@@ -116,12 +116,13 @@ stream<message, run_outcome> session_core::run(std::vector<message> input, run_o
         if (!m.has_timestamp()) m.stamp(here.loop().wall_ms());
     }
     std::vector<message> records = opening_records(input, here.loop());
+    conductor.submit(take_input(std::move(input))); // now, so that a run that is dropped here owes it
     co_await record(records, trace);
     if (!records.empty() && records.back().kind() == kind::tool_list_ready)
         co_yield std::move(records.back());
 
     scope producers(conductor.context());
-    producers.spawn(conductor.conduct(take_input(std::move(input))));
+    producers.spawn(conductor.conduct());
     for (;;) {
         const std::span<message> batch = co_await conductor.point().next_batch();
         if (batch.empty()) break;
@@ -154,7 +155,7 @@ stream<message, compaction_outcome> session_core::compact() {
     state_.tools = state_.environment.tools();
     if (state_.options.compaction->mode == compaction_mode::discard) now.keep_texts();
     guarded_trace trace(state_.options.trace, now.context, state_.grace);
-    const std::vector<message> records = std::exchange(owed_records_, {});
+    const std::vector<message> records = take_owed_records(here.loop());
     co_await record(records, trace);
 
     scope producers(now.context);
@@ -276,18 +277,28 @@ bool session_core::restore(resumed_state from) {
     for (const text& id : from.call_ids)
         state_.ids.mark_used(id);
     if (from.meta) state_.options.meta = std::move(from.meta);
-    if (from.dangling) owed_records_.push_back(message::event(std::move(*from.dangling)));
+    open_compaction_ = std::move(from.dangling);
     return true;
 }
 
 // Input and records
 // -------------------------------------------------------------------------------------------------------
 
+/// A compaction whose end is not in the trace, because its process or its run was taken away, ends here
+/// (R-TRC-37).
+std::vector<message> session_core::take_owed_records(loop& on) {
+    std::vector<message> records;
+    if (!open_compaction_) return records;
+    records.push_back(message::event(*std::exchange(open_compaction_, std::nullopt)));
+    records.back().stamp(on.wall_ms());
+    return records;
+}
+
 /// What is recorded before the first request, in order (R-ENG-06, R-ENG-90): the session's head, the summary
 /// of the context before, the input, the tools.
 std::vector<message> session_core::opening_records(const std::vector<message>& input, loop& on) {
     state_.tools = state_.environment.tools();
-    std::vector<message> records = std::exchange(owed_records_, {});
+    std::vector<message> records = take_owed_records(on);
     const auto& meta = state_.options.meta;
     const bool first = !std::exchange(state_.is_opened, true);
     if (first && meta) records.push_back(message::session_meta(*meta));
@@ -313,19 +324,27 @@ std::vector<message> session_core::take_input(std::vector<message> input) {
 task<void> session_core::record(std::span<const message> messages, guarded_trace& to) {
     std::size_t recordable = 0;
     std::size_t begin = 0;
+    std::optional<compaction_end> ended; // with what is written last
     for (std::size_t at = 0; at < messages.size(); ++at) {
         const message& m = messages[at];
         if (!m.is_recordable()) continue;
         ++recordable;
+        if (const auto* begun = m.event_if<compaction_begin>())
+            open_compaction_ = compaction_end{begun->reason, begun->mode, stop_reason::failed, {}, {}};
         if (m.kind() != kind::compaction_end) continue;
+        ended = std::exchange(open_compaction_, std::nullopt);
         const auto* end = m.event_if<compaction_end>();
         if (end == nullptr || end->status != stop_reason::completed) continue;
         co_await write(messages.subspan(begin, at + 1 - begin), to);
         if (state_.options.trace != nullptr) state_.options.trace->rotate();
         begin = at + 1;
         recordable = 0;
+        ended.reset();
     }
+    const std::int64_t lost_before = records_lost_;
     if (recordable > 0) co_await write(messages.subspan(begin), to);
+    if (ended && records_lost_ > lost_before)
+        open_compaction_ = std::move(ended); // its end is not in the trace
 }
 
 result<std::vector<message>> session_core::history() const {

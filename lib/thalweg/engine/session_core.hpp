@@ -64,6 +64,7 @@ private:
     [[nodiscard]] std::string what_is_going_on() const;
     [[nodiscard]] task<void> record(std::span<const message> messages, guarded_trace& to);
     [[nodiscard]] task<void> write(std::span<const message> messages, guarded_trace& to);
+    [[nodiscard]] std::vector<message> take_owed_records(loop& on);
     [[nodiscard]] std::vector<message> opening_records(const std::vector<message>& input, loop& on);
     [[nodiscard]] std::vector<message> take_input(std::vector<message> input);
     void adopt(text id, stream<chunk, tool_result> rest) override;
@@ -75,8 +76,8 @@ private:
     run_conductor* running_ = nullptr;
     const void* running_stream_ = nullptr; // stream::address() of that run
     compaction_work* compacting_ = nullptr;
-    std::vector<message> owed_records_; // to be written before any other (R-TRC-37)
-    std::vector<message> log_;          // records that are in no trace: none is there, or it failed
+    std::optional<compaction_end> open_compaction_; // what ends it, should it be left without an end
+    std::vector<message> log_; // records that are in no trace: none is there, or it failed
     std::int64_t records_lost_ = 0;
     bool has_said_fault_ = false;
     bool is_announced_ = false; // its session_meta was forwarded to a parent

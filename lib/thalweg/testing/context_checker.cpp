@@ -16,13 +16,12 @@ public:
         if (m.kind() == kind::tool_call_output) return answer(m);
         if (m.role() == role::user) {
             std::string fault = settle("a user message comes before it");
-            open_.clear();
+            begin_batch();
             return fault;
         }
         if (in_outputs_) {
             std::string fault = settle("the next answer comes before it");
-            open_.clear();
-            in_outputs_ = false;
+            begin_batch();
             if (!fault.empty()) return fault;
         }
         if (m.kind() == kind::tool_call) open_.push_back({m.tool_call_id().str(), false});
@@ -36,6 +35,10 @@ public:
     }
 
 private:
+    void begin_batch() {
+        open_.clear();
+        in_outputs_ = skipped_ = false;
+    }
     struct call {
         std::string id;
         bool answered;

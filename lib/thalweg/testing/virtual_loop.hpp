@@ -10,7 +10,7 @@
 
 namespace thalweg::testing {
 
-class virtual_loop final : public loop {
+class virtual_loop : public loop {
 public:
     /// Time starts at 2030-01-01T00:00:00.000Z on the wall.
     virtual_loop() : loop(virtual_time_tag{}) {}

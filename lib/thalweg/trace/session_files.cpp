@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 namespace thalweg::trace {
@@ -103,6 +104,18 @@ bool is_later(const session_file& a, const session_file& b) {
     return a.session_id != b.session_id ? a.session_id > b.session_id : a.index > b.index;
 }
 
+/// It has a whole line. A process may have ended between making a file and writing to it; the session goes on
+/// in the file before then, as if this one were not there.
+bool is_begun(const session_file& file) {
+    std::ifstream in(file.path(), std::ios::binary);
+    std::array<char, 4096> bytes{};
+    while (in.read(bytes.data(), bytes.size()), in.gcount() > 0) {
+        const auto end = bytes.begin() + in.gcount();
+        if (std::find(bytes.begin(), end, '\n') != end) return true;
+    }
+    return false;
+}
+
 bool has_content(const session_file& file) {
     auto opened = reader::open(file.path());
     if (!opened) return false;
@@ -171,16 +184,15 @@ result<session_file> newest_file(const std::string& traces, std::string_view ses
                                            "'-', '_' and '.' are");
     }
     BOOST_OUTCOME_TRY(auto files, all_files(traces));
-    std::optional<session_file> newest;
-    for (session_file& file : files) {
-        if (file.session_id == session_id && (!newest || file.index > newest->index))
-            newest = std::move(file);
-    }
-    if (!newest) {
+    std::erase_if(files, [&](const session_file& each) { return each.session_id != session_id; });
+    std::sort(files.begin(), files.end(), is_later);
+    while (files.size() > 1 && !is_begun(files.front()))
+        files.erase(files.begin());
+    if (files.empty()) {
         return failure(errc::not_found, "session " + std::string(session_id) + " has no file in " + traces +
                                             "; is this the right trace folder?");
     }
-    return std::move(*newest);
+    return std::move(files.front());
 }
 
 result<std::vector<session_file>> list_files(const std::string& traces) {
@@ -197,6 +209,13 @@ result<std::vector<session_file>> list_sessions(const std::string& traces) {
     const auto same = [](const session_file& a, const session_file& b) {
         return a.session_id == b.session_id;
     };
+    for (std::size_t at = 0; at + 1 < files.size();) {
+        const bool is_void = same(files[at], files[at + 1]) && !is_begun(files[at]);
+        if (is_void)
+            files.erase(files.begin() + static_cast<std::ptrdiff_t>(at));
+        else
+            ++at;
+    }
     files.erase(std::unique(files.begin(), files.end(), same), files.end());
     return files;
 }

@@ -72,7 +72,10 @@ bool trace_check::belongs(const message& m) {
 }
 
 void trace_check::check_place(const message& m) {
-    if (std::exchange(in_tail_, false) && m.kind() != kind::request_end) {
+    // User input and compactions are where another process may begin; what that means is said there.
+    const bool may_begin = is_user_input(m) || m.kind() == kind::compaction_begin ||
+                           m.kind() == kind::compaction_end;
+    if (std::exchange(in_tail_, false) && m.kind() != kind::request_end && !may_begin) {
         fault("D-04", {named(m), " between token_usage and request_end"});
     }
     if (std::exchange(is_closed_, false)) {
@@ -272,11 +275,18 @@ void trace_check::on_usage(const message& m) {
 }
 
 void trace_check::on_compaction_begin(const message& m) {
+    const auto* begin = m.event_if<compaction_begin>();
+    const bool is_asked_for = begin != nullptr && begin->reason == compaction_reason::manual;
+    const bool is_open = phase_ == phase::request || !debt_.empty() || !awaiting_decision_.empty() ||
+                         !awaiting_refusal_.empty();
+    if (is_asked_for && is_open) { // no run goes on beside it: its process has ended, or it was dropped
+        check_outputs(severity::note, "compaction_begin");
+        end_of_process(phase_ == phase::request ? "inside a request" : "before the run's abort");
+        phase_ = phase::idle;
+    }
     on_driver(m);
     if (in_compaction_) fault("R-ENG-71", {"compaction_begin inside a compaction"});
     if (phase_ == phase::request) fault("R-ENG-71", {"compaction_begin inside a request"});
-    const auto* begin = m.event_if<compaction_begin>();
-    const bool is_asked_for = begin != nullptr && begin->reason == compaction_reason::manual;
     if (phase_ == phase::idle)
         check_outputs(is_asked_for ? severity::note : severity::fault, "compaction_begin");
     calls_.clear();
