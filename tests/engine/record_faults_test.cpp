@@ -177,3 +177,28 @@ CO_TEST_CASE("a compaction whose end could not be written gets one with the next
     CHECK(end != all.end());
     CHECK(prompt != all.end());
 }
+
+CO_TEST_CASE("a call that ends a completed answer is answered, wherever the reader stops taking") {
+    for (std::size_t pieces = 1; pieces < 140; ++pieces) { // somewhere the budget ends right before the call
+        const context here = co_await this_coroutine();
+        const std::vector<text> words(pieces, text("w"));
+        scripted_model model{answer().text_pieces(words).call("c", "t").left_open(), answer().text("done")};
+        session chat(std::ref(model), scripted_tools{{"t", tool_script().hang()}});
+        scope person(here);
+        person.spawn(interrupt_later(chat, 1s));
+        {
+            run_options options;
+            options.approve = allow_all;
+            auto run = chat.run("go", options);
+            auto begun = co_await run.next();
+            CHECK(begun.has_value());
+            co_await sleep_through(10s); // the grace is over long before
+            while (auto m = co_await run.next())
+                CHECK(m->origin().empty());
+            CHECK(run.result().how() == run_outcome::end::interrupted);
+        }
+        auto second = co_await collect(chat.run("on", {.approve = allow_all})); // its context is checked
+        CHECK(second.result.ok());
+        co_await person.join();
+    }
+}

@@ -29,6 +29,10 @@ task<void> model_run::pull(std::span<const message> input, text thinking_level, 
         verdict_ = answer_framer::verdict{stop_reason::aborted, {}};
     }
     co_await flush();
+    // Who was dropped behind the verdict has not told of the last call, which may be part of the context now.
+    // This does not wait: a stop was requested, so nobody is asked any more (R-ENG-25).
+    auto call = framer_.finished_call();
+    if (call && calls != nullptr && here.stop_requested()) co_await calls->on_call(std::move(*call));
 }
 
 /// The model's next delta. What has ended is complete as soon as the model makes the reader wait.
