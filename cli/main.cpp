@@ -55,7 +55,8 @@ void add_conversation_options(CLI::App& command, cli::run_arguments& given) {
                     "Who approves tool calls: all, ask or none (default: ask on a terminal)")
         ->check(CLI::IsMember({"all", "ask", "none"}));
     command
-        .add_option("--max-turns", given.max_turns, "Stop after so many model requests (default: 0, no limit)")
+        .add_option("--max-turns", given.max_turns,
+                    "Stop after so many model requests (default: 0, no limit)")
         ->check(CLI::Validator(check_turns, ""));
     command.add_flag("--json{-}", given.json,
                      "Write the stream as JSON lines: --json to standard output, --json=FILE to a file");

@@ -2,7 +2,8 @@
 
 #pragma once
 
-// Everything a program needs to compose and run sessions. Providers and environments have headers of their own
+// Everything a program needs to compose and run sessions. Providers and environments have headers of their
+// own
 // (<thalweg/providers/…>, <thalweg/environments/…>), as do Asio interop and the test kit.
 
 #include <thalweg/async/channel.hpp>

@@ -2,7 +2,8 @@
 
 #pragma once
 
-// Compares what was seen with what a scenario expects, and makes wrong expectations to prove that comparing works.
+// Compares what was seen with what a scenario expects, and makes wrong expectations to prove that comparing
+// works.
 
 #include "scenario.hpp"
 
@@ -12,8 +13,8 @@
 
 namespace conformance {
 
-/// The first difference as `path: expected …, got …`, or empty. Key order does not matter; `{{ANY}}` in an expected
-/// string stands for any non-empty text.
+/// The first difference as `path: expected …, got …`, or empty. Key order does not matter; `{{ANY}}` in an
+/// expected string stands for any non-empty text.
 [[nodiscard]] std::optional<std::string> difference(const json::value& expected, const json::value& seen,
                                                     const std::string& path);
 

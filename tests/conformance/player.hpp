@@ -11,8 +11,8 @@
 namespace conformance {
 
 struct observation {
-    json::object seen;       ///< the same shape as a scenario's `expect`
-    std::string checker;     ///< what the stream checker has to say; empty = nothing
+    json::object seen;   ///< the same shape as a scenario's `expect`
+    std::string checker; ///< what the stream checker has to say; empty = nothing
 };
 
 /// May throw what the scenario's data or a stuck run throws.

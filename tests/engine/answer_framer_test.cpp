@@ -55,7 +55,9 @@ private:
     }
 };
 
-model_outcome length_cut() { return model_outcome::completed(finish::length); }
+model_outcome length_cut() {
+    return model_outcome::completed(finish::length);
+}
 
 } // namespace
 
@@ -63,17 +65,18 @@ TEST_CASE("content opens a block and another kind closes it") {
     framed f;
     f.feed(delta::thinking("a")).feed(delta::text("b")).feed(delta::text("c"));
     f.finish(model_outcome::completed());
-    CHECK(f.seen == words{"partial_thinking:start", "partial_thinking:delta:a", "partial_thinking:stop", "thinking:a",
-                          "partial_text:start", "partial_text:delta:b", "partial_text:delta:c", "partial_text:stop",
-                          "text:bc"});
+    CHECK(f.seen == words{"partial_thinking:start", "partial_thinking:delta:a", "partial_thinking:stop",
+                          "thinking:a", "partial_text:start", "partial_text:delta:b", "partial_text:delta:c",
+                          "partial_text:stop", "text:bc"});
 }
 
 TEST_CASE("a call that is over is decided about before the next block begins") {
     framed f;
     f.feed(delta::call("x", "t")).feed(delta::arguments("{}")).feed(delta::call("y", "t"));
     f.finish(model_outcome::completed());
-    CHECK(f.seen == words{"partial_tool_call:start:t:x", "partial_tool_call:delta:{}:x", "partial_tool_call:stop:x",
-                          "tool_call:t:{}:x", "decide:x", "partial_tool_call:start:t:y", "partial_tool_call:delta:{}:y",
+    CHECK(f.seen == words{"partial_tool_call:start:t:x", "partial_tool_call:delta:{}:x",
+                          "partial_tool_call:stop:x", "tool_call:t:{}:x", "decide:x",
+                          "partial_tool_call:start:t:y", "partial_tool_call:delta:{}:y",
                           "partial_tool_call:stop:y", "tool_call:t:{}:y", "decide:y"});
 }
 
@@ -212,13 +215,14 @@ TEST_CASE("complete arguments that are no object are committed: the tool run ref
 TEST_CASE("a call without arguments says so in a delta, so that pieces and whole agree") {
     framed f;
     f.feed(delta::call("x", "t")).feed(delta::end());
-    CHECK(f.seen == words{"partial_tool_call:start:t:x", "partial_tool_call:delta:{}:x", "partial_tool_call:stop:x",
-                          "tool_call:t:{}:x", "decide:x"});
+    CHECK(f.seen == words{"partial_tool_call:start:t:x", "partial_tool_call:delta:{}:x",
+                          "partial_tool_call:stop:x", "tool_call:t:{}:x", "decide:x"});
 }
 
 TEST_CASE("ids are unique in the session and the provider's own is kept beside") {
     framed f;
-    for (const char* id : {"a", "a", "", "a", "a#2", ""}) f.feed(delta::call(id, "t")).feed(delta::end());
+    for (const char* id : {"a", "a", "", "a", "a#2", ""})
+        f.feed(delta::call(id, "t")).feed(delta::end());
     f.finish(model_outcome::completed());
     CHECK(f.to_decide == words{"a", "a#2", "call_1", "a#3", "a#2#2", "call_2"});
     CHECK(f.framer.segments()[1].provider_id() == "a");
@@ -228,15 +232,18 @@ TEST_CASE("ids are unique in the session and the provider's own is kept beside")
 TEST_CASE("whole messages pass unchanged but for a call's id") {
     framed f;
     f.feed(delta::text("open")).feed(delta::whole(message::assistant_text("whole")));
-    f.feed(delta::whole(message::tool_call("t", "{}", "x"))).feed(delta::whole(message::tool_call("t", "{}", "x")));
+    f.feed(delta::whole(message::tool_call("t", "{}", "x")))
+        .feed(delta::whole(message::tool_call("t", "{}", "x")));
     f.finish(model_outcome::completed());
-    CHECK(f.seen == words{"partial_text:start", "partial_text:delta:open", "partial_text:stop", "text:open", "text:whole",
-                          "tool_call:t:{}:x", "decide:x", "tool_call:t:{}:x#2", "decide:x#2"});
+    CHECK(f.seen == words{"partial_text:start", "partial_text:delta:open", "partial_text:stop", "text:open",
+                          "text:whole", "tool_call:t:{}:x", "decide:x", "tool_call:t:{}:x#2", "decide:x#2"});
 }
 
 TEST_CASE("fidelity goes on the complete message, collects, and alone makes a thinking block") {
     framed f;
-    f.feed(delta::thinking("t")).feed(delta::fidelity(R"({"a":1,"b":{"z":1.50}})")).feed(delta::fidelity(R"({"a":2})"));
+    f.feed(delta::thinking("t"))
+        .feed(delta::fidelity(R"({"a":1,"b":{"z":1.50}})"))
+        .feed(delta::fidelity(R"({"a":2})"));
     f.feed(delta::end()).feed(delta::fidelity(R"({"data":"x"})"));
     f.finish(model_outcome::completed());
     CHECK(f.framer.segments()[0].fidelity() == R"({"a":2,"b":{"z":1.50}})");

@@ -2,7 +2,8 @@
 
 #pragma once
 
-// Messages as short words, for comparisons that read well: "partial_text:delta:Hel", "tool_call:{}:completed".
+// Messages as short words, for comparisons that read well: "partial_text:delta:Hel",
+// "tool_call:{}:completed".
 
 #include <thalweg/protocol/message.hpp>
 
@@ -20,7 +21,8 @@ inline std::string word_of(const thalweg::message& m) {
     if (m.stop() != thalweg::stop_reason::completed && m.stop() != thalweg::stop_reason::none) {
         word += ":" + std::string(to_string(m.stop()));
     }
-    if (const auto* end = m.event_if<thalweg::request_end>()) word += ":" + std::string(to_string(end->status));
+    if (const auto* end = m.event_if<thalweg::request_end>())
+        word += ":" + std::string(to_string(end->status));
     if (const auto* last = m.event_if<thalweg::run_abort>()) word += ":" + last->reason->str();
     return word;
 }
@@ -29,6 +31,7 @@ using words = std::vector<std::string>;
 
 inline words words_of(std::span<const thalweg::message> messages) {
     words all;
-    for (const thalweg::message& m : messages) all.push_back(word_of(m));
+    for (const thalweg::message& m : messages)
+        all.push_back(word_of(m));
     return all;
 }

@@ -16,9 +16,10 @@ TEST_CASE("an output is start, pieces, stop and the whole") {
     f.add("a");
     f.add("b");
     f.finish(stop_reason::completed, {}, {});
-    CHECK(words_of(f.pending()) == words{"partial_tool_call_output:start:c", "partial_tool_call_output:delta:a:c",
-                                         "partial_tool_call_output:delta:b:c", "partial_tool_call_output:stop:c",
-                                         "tool_call_output:ab:c"});
+    CHECK(words_of(f.pending()) == words{"partial_tool_call_output:start:c",
+                                         "partial_tool_call_output:delta:a:c",
+                                         "partial_tool_call_output:delta:b:c",
+                                         "partial_tool_call_output:stop:c", "tool_call_output:ab:c"});
 }
 
 TEST_CASE("an output is never empty") {
@@ -81,7 +82,8 @@ TEST_CASE("images go along with success only") {
 
     output_framer bad("c", {}, 0);
     bad.finish(stop_reason::failed, {"no"}, {"data:image/png;base64,AA"});
-    for (const message& m : bad.pending()) CHECK(m.images().empty());
+    for (const message& m : bad.pending())
+        CHECK(m.images().empty());
 }
 
 TEST_CASE("a broken environment gives the output alone, or closes what it had begun") {

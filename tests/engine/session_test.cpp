@@ -24,7 +24,8 @@ namespace {
 template <class Messages>
 std::string objections(const Messages& messages) {
     stream_checker checker;
-    for (const message& m : messages) checker.feed(m);
+    for (const message& m : messages)
+        checker.feed(m);
     checker.finish();
     return checker.report();
 }
@@ -43,7 +44,8 @@ task<collected<message, run_outcome>> collect_interrupted(Run run, std::chrono::
     scope timer(here);
     timer.spawn(stop_later(stop, wait));
     std::vector<message> items;
-    while (auto m = co_await run.next_under(under)) items.push_back(std::move(*m));
+    while (auto m = co_await run.next_under(under))
+        items.push_back(std::move(*m));
     run_outcome result = std::move(run.result());
     collected<message, run_outcome> all(std::move(items), std::move(result));
     co_return all;
@@ -122,7 +124,8 @@ CO_TEST_CASE("a second run while one is going is refused by name and changes not
     auto second = co_await collect(chat.run("two"));
     CHECK(second.items.empty());
     CHECK(second.result.how() == run_outcome::end::busy);
-    while (auto m = co_await first.next()) CHECK(m->origin().empty());
+    while (auto m = co_await first.next())
+        CHECK(m->origin().empty());
     CHECK(first.result().ok());
     CHECK(model.requests() == 1);
 }
@@ -332,9 +335,11 @@ CO_TEST_CASE("usage adds up over runs, and failed attempts count with the next r
 }
 
 CO_TEST_CASE("a provider's wish to wait is a lower bound, cut to the ceiling") {
-    const std::pair<std::chrono::milliseconds, std::int64_t> wishes[] = {{1ms, 2000}, {9s, 9000}, {10min, 30000}};
+    const std::pair<std::chrono::milliseconds, std::int64_t> wishes[] = {
+        {1ms, 2000}, {9s, 9000}, {10min, 30000}};
     for (const auto& [wish, announced] : wishes) {
-        scripted_model model{answer().ends(model_outcome::failed("busy").with_wait(wish)), answer().text("x")};
+        scripted_model model{answer().ends(model_outcome::failed("busy").with_wait(wish)),
+                             answer().text("x")};
         session chat(std::ref(model), scripted_tools{});
         auto seen = co_await collect(chat.run("go"));
         const auto ends = of_kind(seen, kind::request_end);

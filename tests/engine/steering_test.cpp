@@ -57,9 +57,10 @@ CO_TEST_CASE(
     stage on;
     on.options.trace = &on.sink;
     session chat(std::ref(on.model), std::ref(on.tools), on.options);
+    std::vector<message> pair{message::user_text("two"), message::user_text("three")};
     auto all = co_await run_with(chat, [&] {
         CHECK(chat.steer("one"));
-        CHECK(chat.steer(std::vector<message>{message::user_text("two"), message::user_text("three")}));
+        CHECK(chat.steer(std::move(pair)));
         CHECK(chat.steer(with_image("four", "data:x")));
     });
     CHECK(all.result.ok());

@@ -39,10 +39,10 @@ const auto pool_size = std::max(4U, std::thread::hardware_concurrency());
 
 CO_TEST_CASE("a blocking function runs on another thread and its answer comes back to the loop") {
     const auto here = std::this_thread::get_id();
-    auto tools =
-        functions(tool("where", "d", blocking([here] { return std::this_thread::get_id() != here; })),
-                  tool("words", "d", blocking([](const words_args& args) { return args.text.size(); })),
-                  tool("nothing", "d", blocking([](words_args) {})));
+    auto tools = functions(
+        tool("where", "d", blocking([here] { return std::this_thread::get_id() != here; })),
+        tool("words", "d", blocking([](const words_args& args) { return args.text.size(); })),
+        tool("nothing", "d", blocking([](words_args) {})));
     const auto where = co_await run_tool(tools, "where", "");
     REQUIRE(where.output() == "true");
     const auto words = co_await run_tool(tools, "words", R"({"text":"four"})");
@@ -143,16 +143,16 @@ TEST_CASE("a dropped call runs to its end without its coroutine, its environment
     {
         testing::virtual_loop on;
         on.run([](std::shared_ptr<shared_state> state) -> task<void> {
-            auto tools =
-                functions(raw_tool("late", "d", R"({"type":"object"})",
-                                   blocking([state](std::string_view argument, std::stop_token stop) {
-                                       state->started.release();
-                                       state->go_on.acquire();
-                                       state->argument = argument; // points into the call
-                                       state->stopped = stop.stop_requested();
-                                       state->ended.release();
-                                       return std::string(100, 'x');
-                                   })));
+            auto tools = functions(
+                raw_tool("late", "d", R"({"type":"object"})",
+                         blocking([state](std::string_view argument, std::stop_token stop) {
+                             state->started.release();
+                             state->go_on.acquire();
+                             state->argument = argument; // points into the call
+                             state->stopped = stop.stop_requested();
+                             state->ended.release();
+                             return std::string(100, 'x');
+                         })));
             testing::tool_seen seen;
             scope work(co_await this_coroutine());
             work.spawn(run_into(tools, "late", R"({"a":"longer than what fits into a text inline"})", seen));

@@ -124,14 +124,14 @@ CO_TEST_CASE("a streaming coroutine is a tool and its pieces come one by one") {
 }
 
 CO_TEST_CASE("values with a form in JSON are written as JSON, text as it is, nothing as nothing") {
-    auto tools =
-        functions(tool("struct", "d", [] { return weather{"sun", 21}; }),
-                  tool("list", "d", []() -> task<std::vector<int>> { co_return std::vector(2, 7); }),
-                  tool("number", "d", [] { return 2.5; }), tool("flag", "d", [] { return true; }),
-                  tool("view", "d", [] { return std::string_view("seen"); }),
-                  tool("literal", "d", [] { return "said"; }), tool("text", "d", [] { return text("t"); }),
-                  tool("void", "d", [] {}), tool("later", "d", []() -> task<> { co_await yield(); }),
-                  tool("empty", "d", [] { return std::string(); }));
+    auto tools = functions(tool("struct", "d", [] { return weather{"sun", 21}; }),
+                           tool("list", "d", []() -> task<std::vector<int>> { co_return std::vector(2, 7); }),
+                           tool("number", "d", [] { return 2.5; }), tool("flag", "d", [] { return true; }),
+                           tool("view", "d", [] { return std::string_view("seen"); }),
+                           tool("literal", "d", [] { return "said"; }),
+                           tool("text", "d", [] { return text("t"); }), tool("void", "d", [] {}),
+                           tool("later", "d", []() -> task<> { co_await yield(); }),
+                           tool("empty", "d", [] { return std::string(); }));
     const std::vector<std::pair<std::string, std::string>> expected{
         {"struct", R"({"sky":"sun","degrees":21})"},
         {"list", "[7,7]"},
@@ -276,8 +276,8 @@ CO_TEST_CASE("a call that is dropped at any suspension leaves nothing behind") {
     int copies = 0;
     int alive = 0;
     {
-        auto tools =
-            functions(tool("pieces", "d", [held = counted(copies, alive)](city_args args) -> stream<chunk> {
+        auto tools = functions(
+            tool("pieces", "d", [held = counted(copies, alive)](city_args args) -> stream<chunk> {
                 for (int day = 0; day < args.days; ++day) {
                     co_await sleep_for(1s);
                     co_yield chunk::text(args.city);
@@ -319,9 +319,9 @@ CO_TEST_CASE("a tool without parameters ignores what a model sends along") {
 }
 
 TEST_CASE("the model sees name, description and schema, people see the label") {
-    const auto list =
-        functions(tool("plain", "What it does", plain).label("Plain"), tool("calm", "c", without_throwing))
-            .tools();
+    const auto list = functions(tool("plain", "What it does", plain).label("Plain"),
+                                tool("calm", "c", without_throwing))
+                          .tools();
     REQUIRE(list.size() == 2);
     REQUIRE(list[0].name == "plain");
     REQUIRE(list[0].description == "What it does");

@@ -60,8 +60,8 @@ CO_TEST_CASE(
     bool ran = false;
     auto tools = functions(raw_tool("search", "d", search_schema, [&](text) { ran = true; }));
     REQUIRE(tools.tools()[0].parameters == search_schema);
-    const auto seen =
-        co_await run_tool(tools, "search", R"({"pattern":"a","where":[{"path":"x"},{"path":3}]})");
+    const auto seen = co_await run_tool(tools, "search",
+                                        R"({"pattern":"a","where":[{"path":"x"},{"path":3}]})");
     REQUIRE(seen.failed());
     REQUIRE(
         seen.note ==

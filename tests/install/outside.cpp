@@ -14,7 +14,9 @@ struct word_args {
 };
 BOOST_DESCRIBE_STRUCT(word_args, (), (word))
 
-std::string repeat(word_args args) { return args.word; }
+std::string repeat(word_args args) {
+    return args.word;
+}
 
 thalweg::task<int> talk() {
     using namespace thalweg;
@@ -33,4 +35,6 @@ thalweg::task<int> talk() {
     co_return run.result().ok() ? 0 : 1;
 }
 
-int main() { return thalweg::run_main(talk); }
+int main() {
+    return thalweg::run_main(talk);
+}

@@ -293,8 +293,8 @@ TEST_CASE("unknown, missing and doubled members are named") {
 }
 
 TEST_CASE("a long wrong value is cut at a character") {
-    const std::string umlauts =
-        "\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F\xC3\xA4\xC3\xB6";
+    const std::string
+        umlauts = "\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F\xC3\xA4\xC3\xB6\xC3\xBC\xC3\x9F\xC3\xA4\xC3\xB6";
     const std::string message = fault<forecast_args>("{\"days\":\"x" + umlauts + umlauts + umlauts + "\"}");
     REQUIRE(message == "days: expected an integer, got \"x" + umlauts + umlauts.substr(0, 18) + "...");
 }

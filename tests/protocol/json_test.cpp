@@ -237,8 +237,8 @@ TEST_CASE("what needs an escape is found at every place of a string") {
                  {std::pair{'"', "\\\""}, {'\\', "\\\\"}, {'\x1f', "\\u001f"}, {'\0', "\\u0000"}}) {
                 std::string bytes(size, '~');
                 bytes[at] = byte;
-                const std::string expected =
-                    '"' + std::string(at, '~') + escape + std::string(size - at - 1, '~') + '"';
+                const std::string expected = '"' + std::string(at, '~') + escape +
+                                             std::string(size - at - 1, '~') + '"';
                 REQUIRE(written(bytes) == expected);
             }
             std::string broken(size, ' ');

@@ -251,21 +251,21 @@ TEST_CASE("unknown members of nested objects pass through as well") {
         R"({"type":"token_usage","session":{"cache_read":1,"cache_write":2,"output":3,"total":4,"reasoning":5},"request":{"cache_read":5,"cache_write":6,"output":7,"total":8}})");
     CHECK(to_json(parsed(usage)) == usage);
     CHECK(parsed(usage).event_if<thalweg::token_usage>()->session.total == 4);
-    const std::string tools =
-        event(R"({"type":"tool_list_ready","tools":[{"name":"a","description":"d","strict":true}]})");
+    const std::string tools = event(
+        R"({"type":"tool_list_ready","tools":[{"name":"a","description":"d","strict":true}]})");
     CHECK(to_json(parsed(tools)) == tools);
 }
 
 TEST_CASE("a hop added to a message with unknown parts keeps them") {
-    const message m =
-        parsed(R"({"type":"event_msg","payload":{"type":"unheard"},"extra":1})").with_origin_prefix("child");
+    const message m = parsed(R"({"type":"event_msg","payload":{"type":"unheard"},"extra":1})")
+                          .with_origin_prefix("child");
     CHECK(to_json(m) == R"({"type":"event_msg","payload":{"type":"unheard"},"origin":["child"],"extra":1})");
 }
 
 TEST_CASE("a message is always written on one line") {
-    const message m =
-        parsed("{\"type\":\"model_msg\",\"payload\":{\"type\":\"text\",\"role\":\"user\",\"text\":\"x\",\n"
-               "\"fidelity\":{\n \"a\": 1 },\"more\": [1,\r\n2]},\n \"other\":{ \n}}");
+    const message m = parsed(
+        "{\"type\":\"model_msg\",\"payload\":{\"type\":\"text\",\"role\":\"user\",\"text\":\"x\",\n"
+        "\"fidelity\":{\n \"a\": 1 },\"more\": [1,\r\n2]},\n \"other\":{ \n}}");
     CHECK(
         to_json(m) ==
         R"({"type":"model_msg","payload":{"type":"text","role":"user","text":"x","fidelity":{"a":1},"more":[1,2]},"other":{}})");

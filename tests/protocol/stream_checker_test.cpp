@@ -87,8 +87,8 @@ bool is_load_bearing(const message& m, bool in_compaction) {
 
 TEST_CASE("streams that keep every promise pass") {
     const message denied = message::approval_decision(decision::deny, "a");
-    const message refusal =
-        message::tool_call_output("Tool call denied by user.", "a").with_stop(stop_reason::aborted);
+    const message refusal = message::tool_call_output("Tool call denied by user.", "a")
+                                .with_stop(stop_reason::aborted);
     check_good("nothing at all", {});
     check_good("an empty answer", request());
     check_good("text", request(framed_text({"a", "b"})));
@@ -127,8 +127,8 @@ TEST_CASE("messages of several tools may stand between the frames of the model")
 }
 
 TEST_CASE("an interrupted run may lack what the interrupt took") {
-    const message placeholder =
-        message::tool_call_output("[interrupted: tool aborted by user]", "a").with_stop(stop_reason::aborted);
+    const message placeholder = message::tool_call_output("[interrupted: tool aborted by user]", "a")
+                                    .with_stop(stop_reason::aborted);
     check_good("the decision of a committed call", join(request(framed_call("a")), placeholder, aborted()));
     check_good("the decision of a call that is not committed",
                join(message::request_begin(), framed_call("a"), ended(stop_reason::aborted), placeholder,
@@ -216,8 +216,8 @@ TEST_CASE("no recorded stream passes with one message lost or doubled") {
                 if (stream[i].kind() == kind::compaction_begin) in_compaction = true;
                 if (stream[i].kind() == kind::compaction_end) in_compaction = false;
                 if (!is_load_bearing(stream[i], in_compaction)) continue;
-                const std::string place =
-                    file.filename().string() + " " + std::to_string(i) + " " + to_json(stream[i]);
+                const std::string place = file.filename().string() + " " + std::to_string(i) + " " +
+                                          to_json(stream[i]);
                 const auto at = static_cast<std::ptrdiff_t>(i);
                 stream_of_messages lost = stream;
                 lost.erase(lost.begin() + at);

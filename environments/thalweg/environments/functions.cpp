@@ -46,8 +46,8 @@ stream<chunk, tool_result> ended(tool_result with) {
 
 tool::tool(text name, text description) : definition_{std::move(name), std::move(description), {}, {}} {
     if (!is_name(definition_.name))
-        fault_ =
-            "\"" + definition_.name.str() + "\" cannot be the name of a tool; use 1 to 64 of A-Z a-z 0-9 _ -";
+        fault_ = "\"" + definition_.name.str() +
+                 "\" cannot be the name of a tool; use 1 to 64 of A-Z a-z 0-9 _ -";
 }
 
 void tool::take_schema(text schema) {

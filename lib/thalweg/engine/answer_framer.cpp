@@ -140,14 +140,16 @@ void answer_framer::close(stop_reason status) {
             pending_.push_back(message::partial_tool_call(frame::delta, id_, {}, text(buffer_)));
         }
         pending_.push_back(message::partial_tool_call(frame::stop, id_).with_stop(status));
-        complete(message::tool_call(name_, text(buffer_), id_).with_provider_id(provider_id_).with_stop(status));
+        complete(
+            message::tool_call(name_, text(buffer_), id_).with_provider_id(provider_id_).with_stop(status));
         return;
     }
     const bool is_text = kind == block::text;
     pending_.push_back((is_text ? message::partial_text(frame::stop) : message::partial_thinking(frame::stop))
                            .with_stop(status));
     if (buffer_.empty() && fidelity_.empty()) return; // R-PRO-27
-    complete((is_text ? message::assistant_text(text(buffer_)) : message::thinking(text(buffer_))).with_stop(status));
+    complete((is_text ? message::assistant_text(text(buffer_)) : message::thinking(text(buffer_)))
+                 .with_stop(status));
 }
 
 void answer_framer::complete(message m) {
@@ -208,8 +210,9 @@ answer_framer::verdict answer_framer::finish(const model_outcome& outcome) {
     }
     if (ended_early_ && !cut) {
         close_as(stop_reason::malformed);
-        return {stop_reason::malformed, "the arguments of the call '" + early_call_ + "' end early although the answer "
-                                        "claims to be finished"};
+        return {stop_reason::malformed, "the arguments of the call '" + early_call_ +
+                                            "' end early although the answer "
+                                            "claims to be finished"};
     }
     if (cut) {
         close_cut();

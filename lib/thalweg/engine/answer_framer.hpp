@@ -30,8 +30,8 @@ class answer_framer {
 public:
     explicit answer_framer(id_registry& ids) noexcept : ids_(ids) {}
 
-    /// Consumes `d`. False: `d` closed the open block first; handle pending() and finished_call(), then step again with
-    /// the same delta. The delta is moved from on true.
+    /// Consumes `d`. False: `d` closed the open block first; handle pending() and finished_call(), then step
+    /// again with the same delta. The delta is moved from on true.
     [[nodiscard]] bool step(delta& d);
 
     /// The model has nothing more to say for now: a block that has ended is complete.
@@ -39,8 +39,8 @@ public:
         if (ended_ && open_ != block::call) close_as(stop_reason::completed);
     }
 
-    /// What the outcome says about the whole answer; closes what is open. Two things can differ from what the provider
-    /// claims: an answer whose finished calls end early is malformed (D-09).
+    /// What the outcome says about the whole answer; closes what is open. Two things can differ from what the
+    /// provider claims: an answer whose finished calls end early is malformed (D-09).
     struct verdict {
         stop_reason status = stop_reason::completed;
         std::string why; ///< detail of a status other than completed; may be empty
@@ -78,10 +78,10 @@ private:
 
     id_registry& ids_;
     block open_ = block::none;
-    bool ended_ = false;          // end() came; what it means for the open block depends on what follows
-    bool ended_early_ = false;    // some call of this answer was closed for that reason
-    std::string early_call_;      // its name
-    std::string buffer_;          // content of the open block
+    bool ended_ = false;       // end() came; what it means for the open block depends on what follows
+    bool ended_early_ = false; // some call of this answer was closed for that reason
+    std::string early_call_;   // its name
+    std::string buffer_;       // content of the open block
     text name_;
     text id_;
     text provider_id_;

@@ -8,7 +8,8 @@ namespace thalweg {
 
 namespace {
 
-/// The lines inside a text that is one whole block of ours, without their line end; empty optional if it is none.
+/// The lines inside a text that is one whole block of ours, without their line end; empty optional if it is
+/// none.
 std::optional<std::string_view> inside_of_block(std::string_view text) {
     for (const std::string_view tag : {"turn_aborted", "turn_retried"}) {
         const std::string head = "[" + std::string(tag) + "]\n";
@@ -45,12 +46,12 @@ void turn_block::add_attempt(std::span<const message> segments, std::span<const 
     }
     for (const message& m : segments) {
         if (m.kind() != kind::tool_call || m.stop() != stop_reason::completed) continue;
-        line("[tool_call name=\"" + m.name().str() + "\" id=\"" + m.tool_call_id().str() + "\"]" + m.content().str() +
-             "[/tool_call]");
+        line("[tool_call name=\"" + m.name().str() + "\" id=\"" + m.tool_call_id().str() + "\"]" +
+             m.content().str() + "[/tool_call]");
     }
     for (const message& m : outputs) {
-        line("[tool_call_output id=\"" + m.tool_call_id().str() + "\" status=\"" + std::string(to_string(m.stop())) +
-             "\"]" + m.content().str() + "[/tool_call_output]");
+        line("[tool_call_output id=\"" + m.tool_call_id().str() + "\" status=\"" +
+             std::string(to_string(m.stop())) + "\"]" + m.content().str() + "[/tool_call_output]");
     }
 }
 

@@ -28,12 +28,13 @@ class command_policy {
 public:
     command_policy() noexcept = default; ///< forbids nothing
 
-    /// Compiles the enabled rules. An invalid pattern is an error that names the rule and the position in the pattern.
+    /// Compiles the enabled rules. An invalid pattern is an error that names the rule and the position in the
+    /// pattern.
     [[nodiscard]] static result<command_policy> make(std::vector<command_rule> rules);
 
-    /// The name of the first rule that forbids `call`, or empty. Looked at: `cmd` of exec_command and `chars` of
-    /// input_command (Ctrl-C alone is exempt). Arguments that are no JSON object match nothing. A pattern that takes too
-    /// long on a text counts as matching.
+    /// The name of the first rule that forbids `call`, or empty. Looked at: `cmd` of exec_command and `chars`
+    /// of input_command (Ctrl-C alone is exempt). Arguments that are no JSON object match nothing. A pattern
+    /// that takes too long on a text counts as matching.
     [[nodiscard]] std::string_view forbids(const tool_call& call) const;
 
 private:

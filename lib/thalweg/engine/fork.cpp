@@ -2,8 +2,8 @@
 
 #include <thalweg/engine/fork.hpp>
 
-#include <thalweg/engine/resume.hpp>
 #include <thalweg/engine/detail/session_copy.hpp>
+#include <thalweg/engine/resume.hpp>
 #include <thalweg/trace/file_sink.hpp>
 #include <thalweg/trace/reader.hpp>
 

@@ -25,7 +25,12 @@ public:
     /// `to` may be null and is not written to then. It and what `under` refers to outlive this object; the
     /// stop request of `under` is the one that counts.
     guarded_trace(trace::sink* to, const context& under, std::chrono::milliseconds grace)
-        : sink_(to), under_(under), quiet_(under.loop(), never_), writing_(quiet_), left_(grace), grace_(grace) {}
+        : sink_(to),
+          under_(under),
+          quiet_(under.loop(), never_),
+          writing_(quiet_),
+          left_(grace),
+          grace_(grace) {}
     guarded_trace(const guarded_trace&) = delete;
 
     /// As trace::sink::write(); what the sink throws is an error, too. errc::timed_out: it was given up.

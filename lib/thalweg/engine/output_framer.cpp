@@ -40,7 +40,8 @@ void output_framer::delta(text piece) {
     pending_.push_back(message::partial_tool_call_output(frame::delta, id_, std::move(piece)));
 }
 
-void output_framer::finish(stop_reason status, const std::vector<std::string>& notes, std::vector<text> images) {
+void output_framer::finish(stop_reason status, const std::vector<std::string>& notes,
+                           std::vector<text> images) {
     std::string rest;
     repair_.flush(rest);
     pass(text(rest));
@@ -52,7 +53,8 @@ void output_framer::finish(stop_reason status, const std::vector<std::string>& n
         tail += line;
     };
     if (truncated_) note("[output truncated: exceeded " + std::to_string(limit_) + " chars]");
-    for (const std::string& each : notes) note(utf8::make_valid(each));
+    for (const std::string& each : notes)
+        note(utf8::make_valid(each));
     if (content_.empty() && tail.empty()) tail = "[no output]";
     if (!tail.empty()) delta(text(content_.empty() ? tail : "\n" + tail));
 
@@ -74,7 +76,9 @@ void output_framer::finish_bare(std::string_view output) {
 
 void output_framer::complete(stop_reason status, std::vector<text> images) {
     finished_ = true;
-    message output = message::tool_call_output(text(content_), id_).with_provider_id(provider_id_).with_stop(status);
+    message output = message::tool_call_output(text(content_), id_)
+                         .with_provider_id(provider_id_)
+                         .with_stop(status);
     if (!images.empty()) output = std::move(output).with_images(std::move(images));
     pending_.push_back(std::move(output));
 }

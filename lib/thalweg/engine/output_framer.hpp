@@ -2,8 +2,8 @@
 
 #pragma once
 
-// Frames the output of one tool call (R-ENV-01…0C): one segment, limits counted in code points, invalid UTF-8 made
-// valid visibly, notes at the end, never empty. No I/O and no coroutine; tested with data.
+// Frames the output of one tool call (R-ENV-01…0C): one segment, limits counted in code points, invalid UTF-8
+// made valid visibly, notes at the end, never empty. No I/O and no coroutine; tested with data.
 
 #include <thalweg/protocol/message.hpp>
 #include <thalweg/protocol/utf8.hpp>
@@ -25,10 +25,11 @@ public:
     void start();
     /// A piece of output as the tool gave it; cut inside a character or invalid is fine.
     void add(text piece);
-    /// Closes the segment: `notes` in order (empty ones are skipped), the stop frame, the complete output. Images go
-    /// along only with `completed` (R-ENV-0B).
+    /// Closes the segment: `notes` in order (empty ones are skipped), the stop frame, the complete output.
+    /// Images go along only with `completed` (R-ENV-0B).
     void finish(stop_reason status, const std::vector<std::string>& notes, std::vector<text> images);
-    /// The complete output alone, without frames, if none has been opened; else the same as finish() (R-ENG-32).
+    /// The complete output alone, without frames, if none has been opened; else the same as finish()
+    /// (R-ENG-32).
     void finish_bare(std::string_view output);
 
     [[nodiscard]] bool is_finished() const noexcept { return finished_; }

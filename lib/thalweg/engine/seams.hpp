@@ -39,9 +39,9 @@ public:
     template <Environment E>
         requires(!std::same_as<E, environment_ref>)
     explicit environment_ref(E& e) noexcept
-        : object_(&e), tools_([](void* object) -> std::vector<tool_definition> {
-              return static_cast<E*>(object)->tools();
-          }),
+        : object_(&e),
+          tools_(
+              [](void* object) -> std::vector<tool_definition> { return static_cast<E*>(object)->tools(); }),
           execute_([](void* object, tool_call call, tool_context ctx) {
               return static_cast<E*>(object)->execute(std::move(call), std::move(ctx));
           }) {}

@@ -73,8 +73,8 @@ public:
     bool stop_after_answer() { return core_.stop_after_answer(); }
     /// Takes the current run's stream over: the run goes on unwatched, with the session as its owner, and no
     /// longer stops when its reader is asked to. What its approver refers to must live until it has ended.
-    /// False if `run` is not the stream of the run that goes on; it is left as it was then. Not while somebody
-    /// awaits the next message of it.
+    /// False if `run` is not the stream of the run that goes on; it is left as it was then. Not while
+    /// somebody awaits the next message of it.
     bool detach(stream<message, run_outcome>&& run) { return core_.detach(std::move(run)); }
     /// Goes on reading a detached run: first what is kept of it (tail_limits), then what comes. Dropping this
     /// stream leaves the run alone. One reader at a time.

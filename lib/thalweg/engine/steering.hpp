@@ -50,8 +50,9 @@ private:
 /// between two, then its other messages (R-ENG-62).
 [[nodiscard]] std::vector<message> steering_messages(std::vector<message> input);
 
-/// Puts a text in the place of each image of `input` (R-ENG-65). Gives what is wrong with `adapt`, which threw
-/// or had nothing to say, or an empty text. Both outlive the task; after a fault `input` is as far as it got.
+/// Puts a text in the place of each image of `input` (R-ENG-65). Gives what is wrong with `adapt`, which
+/// threw or had nothing to say, or an empty text. Both outlive the task; after a fault `input` is as far as
+/// it got.
 [[nodiscard]] task<std::string> adapt_images(std::vector<message>& input, const image_adapter& adapt);
 
 } // namespace thalweg

@@ -160,8 +160,8 @@ bool read_fields(void* object, std::span<const field> fields, json::view value, 
     std::vector<bool> given(fields.size());
     for (json::member entry : value.members()) {
         const std::string_view key = entry.key.view();
-        const auto found =
-            std::find_if(fields.begin(), fields.end(), [&](const field& f) { return f.name == key; });
+        const auto found = std::find_if(fields.begin(), fields.end(),
+                                        [&](const field& f) { return f.name == key; });
         const json_path place{&at, key};
         if (found == fields.end()) return set_fault("unknown member; " + known_members(fields), place, fault);
         const auto index = static_cast<std::size_t>(found - fields.begin());

@@ -188,8 +188,8 @@ std::optional<double> view::as_double() const noexcept {
     // Out of range: too small is zero, too large is no double.
     const std::string_view digits = raw();
     const std::size_t exponent = digits.find_first_of("eE");
-    const bool tiny =
-        exponent != std::string_view::npos ? digits[exponent + 1] == '-' : digits.find('.') <= 2;
+    const bool tiny = exponent != std::string_view::npos ? digits[exponent + 1] == '-'
+                                                         : digits.find('.') <= 2;
     if (tiny) return digits.front() == '-' ? -0.0 : 0.0;
     return std::nullopt;
 }

@@ -68,8 +68,8 @@ bool is_surrogate(std::string_view bytes) noexcept {
 }
 
 void append_surrogate(std::string& out, std::string_view bytes) {
-    const unsigned point =
-        0xd000U | (static_cast<unsigned>(bytes[1]) & 0x3fU) << 6 | (static_cast<unsigned>(bytes[2]) & 0x3fU);
+    const unsigned point = 0xd000U | (static_cast<unsigned>(bytes[1]) & 0x3fU) << 6 |
+                           (static_cast<unsigned>(bytes[2]) & 0x3fU);
     out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4)
         out += hex_digits[point >> shift & 15U];

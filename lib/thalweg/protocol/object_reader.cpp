@@ -123,8 +123,8 @@ std::vector<text> object_reader::read_strings(json::view array, std::string_view
 std::size_t object_reader::index(json::view value, std::string_view name,
                                  std::span<const std::string_view> names) {
     const auto written = value.as_text();
-    const auto found =
-        written && !written->empty() ? std::find(names.begin(), names.end(), written->view()) : names.end();
+    const auto found = written && !written->empty() ? std::find(names.begin(), names.end(), written->view())
+                                                    : names.end();
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     reject(value, name, choice(names));
     return 0;

@@ -36,7 +36,7 @@ public:
     model_outcome permanent() &&;        ///< the same request can never succeed
     model_outcome context_too_long() &&; ///< implies permanent; the agent may compact and go on
     model_outcome with_wait(
-        std::chrono::milliseconds w) &&;                ///< the provider's wish before a retry; a lower bound
+        std::chrono::milliseconds w) &&;              ///< the provider's wish before a retry; a lower bound
     model_outcome with_usage(token_counts counts) &&; ///< of a failed request (D-03)
     model_outcome with_raw_stop_reason(text raw) &&;
 
@@ -101,8 +101,8 @@ private:
 namespace detail {
 
 template <class P>
-concept has_generate =
-    requires { &P::generate; } || requires(P& p, model_request r) { p.generate(std::move(r)); };
+concept has_generate = requires { &P::generate; } ||
+                       requires(P& p, model_request r) { p.generate(std::move(r)); };
 template <class P>
 concept generate_takes_request = requires(P& p, model_request r) { p.generate(std::move(r)); };
 template <class P>

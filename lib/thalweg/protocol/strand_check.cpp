@@ -25,8 +25,8 @@ bool is_fact(kind k) noexcept {
 }
 
 bool is_user_input(const message& m) noexcept {
-    const bool is_plain =
-        m.kind() == kind::text || m.kind() == kind::image_url || m.kind() == kind::inline_data;
+    const bool is_plain = m.kind() == kind::text || m.kind() == kind::image_url ||
+                          m.kind() == kind::inline_data;
     return is_plain && m.role() == role::user;
 }
 

@@ -67,8 +67,8 @@ void stream_checker::feed(const message& m) {
     const auto origin = m.origin();
     if (!origin.empty()) {
         for (auto& outer : state_->strands) {
-            const bool is_outer =
-                outer.origin().size() < origin.size() && detail::is_prefix(outer.origin(), origin);
+            const bool is_outer = outer.origin().size() < origin.size() &&
+                                  detail::is_prefix(outer.origin(), origin);
             if (!is_outer) continue;
             log.set_place(detail::place_of(outer.origin()));
             outer.on_nested(m, log);

@@ -38,8 +38,8 @@ void format_timestamp(char* out, std::int64_t ms_since_epoch) noexcept {
     const auto midnight = floor<days>(sys_time<milliseconds>(milliseconds(ms_since_epoch)));
     const year_month_day date(midnight);
     const auto year = static_cast<unsigned>(static_cast<int>(date.year()));
-    const auto of_day =
-        static_cast<unsigned>(ms_since_epoch - milliseconds(midnight.time_since_epoch()).count());
+    const auto of_day = static_cast<unsigned>(ms_since_epoch -
+                                              milliseconds(midnight.time_since_epoch()).count());
     const unsigned seconds = of_day / 1000;
     out = write_two(out, year / 100);
     out = write_two(out, year % 100, '-');

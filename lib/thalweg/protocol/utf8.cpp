@@ -96,8 +96,8 @@ std::size_t repair(std::string_view bytes, std::string& out) {
 // The end of the input came inside a character.
 void repair_tail(std::string_view tail, std::string& out) {
     if (tail.empty()) return;
-    const bool half_surrogate =
-        tail.size() == 2 && tail[0] == '\xed' && static_cast<unsigned char>(tail[1]) >= 0xa0;
+    const bool half_surrogate = tail.size() == 2 && tail[0] == '\xed' &&
+                                static_cast<unsigned char>(tail[1]) >= 0xa0;
     out.append(replacement);
     if (half_surrogate) out.append(replacement);
 }

@@ -25,7 +25,8 @@ namespace detail {
 
 inline void check_run(std::span<const message> run) {
     stream_checker checker;
-    for (const message& m : run) checker.feed(m);
+    for (const message& m : run)
+        checker.feed(m);
     checker.finish();
     if (!checker.ok()) complain(checker.report());
 }
@@ -46,11 +47,13 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return items.size(); }
 };
 
-/// Reads `s` to its end. The stream of a run is read with the stream checker, which complains (complaints.hpp).
+/// Reads `s` to its end. The stream of a run is read with the stream checker, which complains
+/// (complaints.hpp).
 template <class T, class R>
 [[nodiscard]] task<collected<T, R>> collect(stream<T, R> s) {
     std::vector<T> items;
-    while (auto item = co_await s.next()) items.push_back(std::move(*item));
+    while (auto item = co_await s.next())
+        items.push_back(std::move(*item));
     if constexpr (std::same_as<T, message> && std::same_as<R, run_outcome>) detail::check_run(items);
     R result = std::move(s.result());
     collected<T, R> all(std::move(items), std::move(result));
@@ -65,7 +68,8 @@ public:
     friend bool operator==(const ids&, const ids&) = default;
     friend std::ostream& operator<<(std::ostream& out, const ids& all) {
         out << '{';
-        for (const std::string& each : all.list_) out << ' ' << each;
+        for (const std::string& each : all.list_)
+            out << ' ' << each;
         return out << " }";
     }
 

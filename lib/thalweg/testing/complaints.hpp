@@ -2,8 +2,9 @@
 
 #pragma once
 
-// Where the always-on checkers of the test kit say what they found: the stream checker in collect(), the context checker
-// in scripted_model. CO_TEST_CASE fails a test that has complaints; other test frameworks ask take_complaints().
+// Where the always-on checkers of the test kit say what they found: the stream checker in collect(), the
+// context checker in scripted_model. CO_TEST_CASE fails a test that has complaints; other test frameworks ask
+// take_complaints().
 //
 // Per thread. Nothing is printed here.
 
@@ -17,9 +18,13 @@ namespace detail {
 inline thread_local std::vector<std::string> complaints;
 }
 
-inline void complain(std::string sentence) { detail::complaints.push_back(std::move(sentence)); }
+inline void complain(std::string sentence) {
+    detail::complaints.push_back(std::move(sentence));
+}
 
 /// All complaints of this thread since the last call.
-[[nodiscard]] inline std::vector<std::string> take_complaints() { return std::exchange(detail::complaints, {}); }
+[[nodiscard]] inline std::vector<std::string> take_complaints() {
+    return std::exchange(detail::complaints, {});
+}
 
 } // namespace thalweg::testing

@@ -47,7 +47,8 @@ private:
     std::string answer(const message& m) {
         in_outputs_ = true;
         const std::string id = m.tool_call_id().str();
-        const auto found = std::find_if(open_.begin(), open_.end(), [&id](const call& c) { return c.id == id; });
+        const auto found = std::find_if(open_.begin(), open_.end(),
+                                        [&id](const call& c) { return c.id == id; });
         if (found == open_.end()) return "the output of '" + id + "' has no call in the answer before it";
         if (found->answered) return "the call '" + id + "' has two outputs";
         const bool skipped = std::any_of(open_.begin(), found, [](const call& c) { return !c.answered; });

@@ -2,9 +2,9 @@
 
 #pragma once
 
-// Says what is wrong with a context that is handed to a model: every call of an answer has exactly one output directly
-// behind its answer, in call order, and every output has its call (H-01, H-02). Outputs that stand in for calls that were
-// interrupted may come behind the others (R-ENG-40).
+// Says what is wrong with a context that is handed to a model: every call of an answer has exactly one output
+// directly behind its answer, in call order, and every output has its call (H-01, H-02). Outputs that stand
+// in for calls that were interrupted may come behind the others (R-ENG-40).
 
 #include <thalweg/protocol/message.hpp>
 

@@ -22,11 +22,15 @@ tool_script tool_script::add(step s) && {
     steps_.push_back(std::move(s));
     return std::move(*this);
 }
-tool_script tool_script::wait(milliseconds d) && { return std::move(*this).add({step_type::wait, d, {}}); }
+tool_script tool_script::wait(milliseconds d) && {
+    return std::move(*this).add({step_type::wait, d, {}});
+}
 tool_script tool_script::wait_through(milliseconds d) && {
     return std::move(*this).add({step_type::wait_through, d, {}});
 }
-tool_script tool_script::output(text piece) && { return std::move(*this).add({step_type::output, {}, piece.str()}); }
+tool_script tool_script::output(text piece) && {
+    return std::move(*this).add({step_type::output, {}, piece.str()});
+}
 tool_script tool_script::images(std::vector<text> data_urls) && {
     images_ = std::move(data_urls);
     return std::move(*this);
@@ -68,7 +72,9 @@ stream<chunk, tool_result> tool_script::play(tool_script script) {
     co_return std::move(result).with_images(std::move(script.images_));
 }
 
-tool_script after(milliseconds delay, text piece) { return tool_script().wait(delay).output(std::move(piece)); }
+tool_script after(milliseconds delay, text piece) {
+    return tool_script().wait(delay).output(std::move(piece));
+}
 
 std::vector<tool_definition> scripted_tools::tools() const {
     std::vector<tool_definition> list;

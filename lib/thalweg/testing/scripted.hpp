@@ -38,11 +38,13 @@ static_assert(is_provider<scripted_model>);
 /// What a tool does when it is called, step by step.
 class tool_script {
 public:
-    tool_script wait(std::chrono::milliseconds d) &&; ///< ends at a stop request; the tool reports aborted then
+    tool_script wait(
+        std::chrono::milliseconds d) &&; ///< ends at a stop request; the tool reports aborted then
     tool_script wait_through(std::chrono::milliseconds d) &&; ///< does not listen
     tool_script output(text piece) &&;
     tool_script images(std::vector<text> data_urls) &&; ///< go along with the result
-    tool_script hang(std::chrono::milliseconds after_stop = {}) &&; ///< until asked to stop, and that much longer
+    tool_script hang(
+        std::chrono::milliseconds after_stop = {}) &&; ///< until asked to stop, and that much longer
     tool_script throws(std::string what) &&;
     tool_script breaks(std::string what) &&; ///< the environment itself fails: environment_failure
     tool_script ends(tool_result result) &&; ///< without it: completed
@@ -53,7 +55,8 @@ public:
 private:
     enum class step_type : std::uint8_t { wait, wait_through, output, hang, throws, breaks };
     struct step {
-        step(step_type t, std::chrono::milliseconds d, std::string w) : type(t), time(d), words(std::move(w)) {}
+        step(step_type t, std::chrono::milliseconds d, std::string w)
+            : type(t), time(d), words(std::move(w)) {}
         step_type type;
         std::chrono::milliseconds time;
         std::string words;
@@ -71,10 +74,12 @@ private:
 /// An environment of scripted tools, by name.
 class scripted_tools {
 public:
-    scripted_tools(std::initializer_list<std::pair<const std::string, tool_script>> tools) : scripts_(tools) {}
+    scripted_tools(std::initializer_list<std::pair<const std::string, tool_script>> tools)
+        : scripts_(tools) {}
 
     [[nodiscard]] std::vector<tool_definition> tools() const;
-    /// Each call plays the tool's script from its start. A tool without a script is completed at once without output.
+    /// Each call plays the tool's script from its start. A tool without a script is completed at once without
+    /// output.
     [[nodiscard]] stream<chunk, tool_result> execute(tool_call call, tool_context ctx);
 
     /// The calls that were executed, in order of their start.

@@ -2,9 +2,9 @@
 
 #pragma once
 
-// A loop whose time is virtual: it moves to the next timer when nothing is runnable and nothing outside is awaited.
-// A test that "waits" an hour takes microseconds and gives the same order each time; a test that would wait for ever
-// gets an exception that says so (loop::run).
+// A loop whose time is virtual: it moves to the next timer when nothing is runnable and nothing outside is
+// awaited. A test that "waits" an hour takes microseconds and gives the same order each time; a test that
+// would wait for ever gets an exception that says so (loop::run).
 
 #include <thalweg/async/loop.hpp>
 
@@ -24,7 +24,9 @@ public:
 protected:
     // One timer at a time: what it sets off is over before the next one of the same instant fires.
     bool when_idle() override { return fire_first_timer(now_); }
-    [[nodiscard]] std::int64_t read_wall_ms() noexcept override { return 1'893'456'000'000 + elapsed().count(); }
+    [[nodiscard]] std::int64_t read_wall_ms() noexcept override {
+        return 1'893'456'000'000 + elapsed().count();
+    }
 
 private:
     static constexpr clock::time_point start_{std::chrono::hours(1)};

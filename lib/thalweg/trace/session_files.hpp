@@ -48,9 +48,9 @@ struct session_file {
 /// Letters, digits, `-`, `_` and `.`, the first one no dot, at most 200: safe as a part of a file name.
 [[nodiscard]] bool is_safe_session_id(std::string_view id) noexcept;
 
-/// The file of `session_id` with the highest index, over all dates (R-TRC-21). One without a whole line, left by
-/// a process that ended between making and writing it, counts only if there is no other.
-/// Errors: errc::bad_name; errc::not_found; what the system says about a folder that cannot be read.
+/// The file of `session_id` with the highest index, over all dates (R-TRC-21). One without a whole line, left
+/// by a process that ended between making and writing it, counts only if there is no other. Errors:
+/// errc::bad_name; errc::not_found; what the system says about a folder that cannot be read.
 [[nodiscard]] result<session_file> newest_file(const std::string& traces, std::string_view session_id);
 
 /// Every file of every session, by session and index. Names of another form are ignored, and so are folders

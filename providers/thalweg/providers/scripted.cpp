@@ -35,7 +35,7 @@ scripted_answer scripted_answer::thinking_pieces(std::vector<thalweg::text> piec
 }
 
 scripted_answer scripted_answer::call_pieces(thalweg::text id, thalweg::text tool,
-                                               std::vector<thalweg::text> arguments) && {
+                                             std::vector<thalweg::text> arguments) && {
     step s(step_type::call);
     s.id = std::move(id);
     s.name = std::move(tool);
@@ -76,9 +76,13 @@ scripted_answer scripted_answer::whole(message m) && {
     return std::move(*this).add(std::move(s));
 }
 
-scripted_answer scripted_answer::hang() && { return std::move(*this).add(step(step_type::hang)); }
+scripted_answer scripted_answer::hang() && {
+    return std::move(*this).add(step(step_type::hang));
+}
 
-scripted_answer scripted_answer::deaf() && { return std::move(*this).add(step(step_type::deaf)); }
+scripted_answer scripted_answer::deaf() && {
+    return std::move(*this).add(step(step_type::deaf));
+}
 
 scripted_answer scripted_answer::ends(model_outcome outcome) && {
     outcome_ = std::move(outcome);
@@ -94,8 +98,9 @@ stream<delta, model_outcome> scripted::generate(model_request request) {
     seen.thinking_level = request.thinking_level();
     seen_.push_back(std::move(seen));
     if (script_.empty()) {
-        script_.push_back(answer().ends(model_outcome::failed(
-            "the script has no answer left for request " + std::to_string(seen_.size()) + "; add one with answer()")));
+        script_.push_back(
+            answer().ends(model_outcome::failed("the script has no answer left for request " +
+                                                std::to_string(seen_.size()) + "; add one with answer()")));
     }
     scripted_answer next = std::move(script_.front());
     script_.pop_front();
@@ -132,7 +137,8 @@ stream<delta, model_outcome> scripted::play(scripted_answer script) {
         }
         bool first = true;
         for (text& piece : step.pieces) {
-            if (!std::exchange(first, false) && step.time > milliseconds::zero()) co_await sleep_for(step.time);
+            if (!std::exchange(first, false) && step.time > milliseconds::zero())
+                co_await sleep_for(step.time);
             if (here.stop_requested()) co_return model_outcome::aborted();
             if (step.type == type::text) {
                 co_yield delta::text(std::move(piece));
@@ -152,34 +158,34 @@ stream<delta, model_outcome> scripted::play(scripted_answer script) {
 
 scripted greeting_model() {
     return scripted(answer()
-                        .text("Hello! ", "I am ", "a script ", "and not a model; ", "give me --base-url or a key ",
-                              "to talk to one.")
+                        .text("Hello! ", "I am ", "a script ", "and not a model; ",
+                              "give me --base-url or a key ", "to talk to one.")
                         .with_gap(milliseconds(40))
                         .usage({.cache_read = 0, .cache_write = 8, .output = 22, .total = 30}));
 }
 
 scripted demo_model() {
     const milliseconds word{60};
-    return scripted(
-        answer()
-            .wait(milliseconds(300))
-            .thinking("The weather takes a while; ", "I can roll the dice ", "meanwhile.")
-            .with_gap(word * 3)
-            .text("Let me ", "look ", "at the sky, ", "roll the dice, ", "and tidy up.")
-            .with_gap(word)
-            .call_pieces("call_A", "forecast", {R"({"city":)", R"("Oslo",)", R"("days":4})"})
-            .with_gap(word)
-            .wait(milliseconds(200))
-            .call("call_B", "roll_dice", R"({"sides":6})")
-            .wait(milliseconds(100))
-            .call("call_C", "delete_everything")
-            .wait(milliseconds(100))
-            .usage({.cache_read = 0, .cache_write = 412, .output = 96, .total = 508}),
-        answer()
-            .wait(milliseconds(300))
-            .text("Oslo ", "stays ", "mostly dry, ", "the dice ", "have spoken, ", "and nothing ", "was deleted.")
-            .with_gap(word)
-            .usage({.cache_read = 412, .cache_write = 181, .output = 21, .total = 614}));
+    return scripted(answer()
+                        .wait(milliseconds(300))
+                        .thinking("The weather takes a while; ", "I can roll the dice ", "meanwhile.")
+                        .with_gap(word * 3)
+                        .text("Let me ", "look ", "at the sky, ", "roll the dice, ", "and tidy up.")
+                        .with_gap(word)
+                        .call_pieces("call_A", "forecast", {R"({"city":)", R"("Oslo",)", R"("days":4})"})
+                        .with_gap(word)
+                        .wait(milliseconds(200))
+                        .call("call_B", "roll_dice", R"({"sides":6})")
+                        .wait(milliseconds(100))
+                        .call("call_C", "delete_everything")
+                        .wait(milliseconds(100))
+                        .usage({.cache_read = 0, .cache_write = 412, .output = 96, .total = 508}),
+                    answer()
+                        .wait(milliseconds(300))
+                        .text("Oslo ", "stays ", "mostly dry, ", "the dice ", "have spoken, ", "and nothing ",
+                              "was deleted.")
+                        .with_gap(word)
+                        .usage({.cache_read = 412, .cache_write = 181, .output = 21, .total = 614}));
 }
 
 } // namespace thalweg::providers

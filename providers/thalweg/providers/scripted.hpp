@@ -2,12 +2,14 @@
 
 #pragma once
 
-// A model that plays a script: for tests, demos and everything that must run without a key, a network or luck.
+// A model that plays a script: for tests, demos and everything that must run without a key, a network or
+// luck.
 //
 //     providers::scripted model{answer().call("a", "weather", R"({"city":"Oslo"})"), answer().text("Dry.")};
 //
-// Each request takes the next answer; all waits are on the loop's clock, so under a virtual loop they cost nothing.
-// What was asked is kept for a test to look at. Thread rule: one loop's thread. Outlives the streams it gave.
+// Each request takes the next answer; all waits are on the loop's clock, so under a virtual loop they cost
+// nothing. What was asked is kept for a test to look at. Thread rule: one loop's thread. Outlives the streams
+// it gave.
 
 #include <thalweg/protocol/provider.hpp>
 
@@ -40,7 +42,8 @@ public:
 
     scripted_answer text_pieces(std::vector<thalweg::text> pieces) &&;
     scripted_answer thinking_pieces(std::vector<thalweg::text> pieces) &&;
-    scripted_answer call_pieces(thalweg::text id, thalweg::text tool, std::vector<thalweg::text> arguments) &&;
+    scripted_answer call_pieces(thalweg::text id, thalweg::text tool,
+                                std::vector<thalweg::text> arguments) &&;
 
     // About the block before:
     scripted_answer with_gap(std::chrono::milliseconds between_pieces) &&;
@@ -76,7 +79,9 @@ private:
 };
 
 /// Begins the script of an answer.
-[[nodiscard]] inline scripted_answer answer() { return {}; }
+[[nodiscard]] inline scripted_answer answer() {
+    return {};
+}
 
 class scripted {
 public:

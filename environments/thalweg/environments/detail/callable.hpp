@@ -76,15 +76,15 @@ struct takes_something_else {
 /// Bound to a local of ours: by value, const& and && are fine; a plain & would promise the caller sees
 /// changes.
 template <class P>
-inline constexpr bool is_plain_reference =
-    std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>>;
+inline constexpr bool is_plain_reference = std::is_lvalue_reference_v<P> &&
+                                           !std::is_const_v<std::remove_reference_t<P>>;
 
 template <class P>
-inline constexpr bool is_context =
-    std::is_same_v<std::remove_cvref_t<P>, tool_context> && !is_plain_reference<P>;
+inline constexpr bool is_context = std::is_same_v<std::remove_cvref_t<P>, tool_context> &&
+                                   !is_plain_reference<P>;
 template <class P>
-inline constexpr bool is_stop =
-    std::is_same_v<std::remove_cvref_t<P>, std::stop_token> && !is_plain_reference<P>;
+inline constexpr bool is_stop = std::is_same_v<std::remove_cvref_t<P>, std::stop_token> &&
+                                !is_plain_reference<P>;
 template <class P>
 inline constexpr bool is_arguments = !is_context<P> && !is_stop<P>;
 
@@ -121,8 +121,8 @@ inline constexpr bool is_stream = false;
 template <class T, class R>
 inline constexpr bool is_stream<stream<T, R>> = true;
 template <class R>
-inline constexpr bool is_tool_stream =
-    std::is_same_v<R, stream<chunk, tool_result>> || std::is_same_v<R, stream<chunk>>;
+inline constexpr bool is_tool_stream = std::is_same_v<R, stream<chunk, tool_result>> ||
+                                       std::is_same_v<R, stream<chunk>>;
 template <class R>
 inline constexpr bool is_result = false;
 template <class T>

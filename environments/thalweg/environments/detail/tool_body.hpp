@@ -267,9 +267,9 @@ public:
                 std::move(owner), std::move(call), std::move(context));
             return drive(std::move(made));
         } else if constexpr (is_stream<returned>) {
-            std::unique_ptr<stream_call<typename returned::result_type>> made =
-                std::make_unique<typed_stream_call<base>>(std::move(owner), std::move(call),
-                                                          std::move(context));
+            std::unique_ptr<stream_call<typename returned::result_type>>
+                made = std::make_unique<typed_stream_call<base>>(std::move(owner), std::move(call),
+                                                                 std::move(context));
             return drive(std::move(made));
         } else if constexpr (is_task<returned>) {
             std::unique_ptr<task_call> made = std::make_unique<typed_task_call<base>>(

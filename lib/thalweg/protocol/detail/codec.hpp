@@ -109,16 +109,16 @@ inline constexpr bool is_map<std::map<std::string, T, C, A>> = true;
 
 /// char is a letter to some and a number to others, so it is neither here; long double has bytes nobody sets.
 template <class T>
-inline constexpr bool is_number =
-    (std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
-     !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
-     !std::is_same_v<T, char32_t>) ||
-    std::is_same_v<T, float> || std::is_same_v<T, double>;
+inline constexpr bool is_number = (std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                                   !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
+                                   !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
+                                   !std::is_same_v<T, char32_t>) ||
+                                  std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <class T>
-inline constexpr bool is_built_in =
-    is_number<T> || std::is_same_v<T, bool> || std::is_same_v<T, std::string> || std::is_same_v<T, text> ||
-    is_optional<T> || is_vector<T> || is_map<T>;
+inline constexpr bool is_built_in = is_number<T> || std::is_same_v<T, bool> ||
+                                    std::is_same_v<T, std::string> || std::is_same_v<T, text> ||
+                                    is_optional<T> || is_vector<T> || is_map<T>;
 
 template <class T>
 inline constexpr bool is_described_enum = [] {
@@ -133,8 +133,8 @@ inline constexpr bool is_described_struct = [] {
 }();
 
 template <class T>
-using members_of =
-    boost::describe::describe_members<T, boost::describe::mod_public | boost::describe::mod_inherited>;
+using members_of = boost::describe::describe_members<T, boost::describe::mod_public |
+                                                            boost::describe::mod_inherited>;
 
 template <class T>
 consteval bool docs_are_known() {
@@ -209,8 +209,8 @@ template <class T>
         made->~T();
     }
     for (std::size_t i = 0; i < count; ++i)
-        initialized[i] =
-            std::memcmp(seen[0] + places[i].first, seen[1] + places[i].first, places[i].second) == 0;
+        initialized[i] = std::memcmp(seen[0] + places[i].first, seen[1] + places[i].first,
+                                     places[i].second) == 0;
     return initialized;
 }
 
