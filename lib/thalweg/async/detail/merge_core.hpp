@@ -2,16 +2,12 @@
 
 #pragma once
 
-// The queue behind merge, for one thread: a chain of recycled segments, producers that count their own
-// credit, and a consumer that is woken through the ready queue.
-//
-// Budgets cost nothing per item. A producer sends in blocks of half its budget and remembers where its blocks
-// end in the queue; when a block is used up it looks whether the consumer has passed the end of the one
-// before. If not, it waits in the segment where that end lies, and the consumer wakes it when it leaves that
-// segment (or finds the queue empty). So at most two blocks of a producer are under way, and the consumer
-// does no accounting at all.
+// The queue behind merge, for one thread: a chain of recycled segments (merge_segment), producers that count
+// their own credit (merge_source), and a consumer that is woken through the ready queue.
 
 #include <thalweg/async/context.hpp>
+#include <thalweg/async/detail/merge_segment.hpp>
+#include <thalweg/async/detail/merge_source.hpp>
 #include <thalweg/async/detail/remote_inbox.hpp>
 #include <thalweg/async/loop.hpp>
 
@@ -20,88 +16,14 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <utility>
 
 namespace thalweg::detail {
 
-template <class T>
-class merge_core;
-template <class T>
-struct merge_source;
-
-inline constexpr std::size_t merge_segment_items = 64;
-inline constexpr std::size_t merge_segments_kept = 4;
 /// What the consumer takes over from other threads at a time: few enough to stay in the first segment, and to
 /// give producers with a budget of 64 credit before they have run dry.
 inline constexpr std::size_t remote_batch_items = merge_segment_items / 2;
-
-/// A suspended send(), chained in the segment whose consumption it waits for.
-struct merge_waiter {
-    merge_waiter* next = nullptr;
-    merge_waiter* previous = nullptr;
-    ready_node* ready = nullptr;
-    loop* on = nullptr;
-    [[nodiscard]] bool is_linked() const noexcept { return next != nullptr; }
-    void unlink() noexcept {
-        if (next == nullptr) return;
-        next->previous = previous;
-        previous->next = next;
-        next = previous = nullptr;
-    }
-};
-
-template <class T>
-struct merge_segment {
-    merge_segment() noexcept { waiters.next = waiters.previous = &waiters; }
-
-    [[nodiscard]] T* begin() noexcept { return std::launder(reinterpret_cast<T*>(storage)); }
-    [[nodiscard]] T* end() noexcept { return begin() + merge_segment_items; }
-    [[nodiscard]] std::uint64_t position(const T* slot) noexcept {
-        return base + static_cast<std::uint64_t>(slot - begin());
-    }
-
-    merge_segment* next = nullptr;
-    std::uint64_t base = 0;           // position in the stream of the first slot
-    std::uint64_t remote_through = 0; // tickets of the inbox that lie here or before; 0 = none spliced here
-    merge_waiter waiters;             // sentinel
-    alignas(T) unsigned char storage[merge_segment_items * sizeof(T)];
-};
-
-/// One local producer. Owned by its handle; linked in the core so that close() reaches it.
-template <class T>
-struct merge_source {
-    /// Takes one item off the current block, which a closed merge has taken away.
-    [[nodiscard]] bool spend() noexcept {
-        if (--credit >= 0) [[likely]]
-            return true;
-        credit = 0;
-        return false;
-    }
-    [[nodiscard]] bool try_push(T& item) {
-        if (!spend()) return false;
-        core->emplace(std::move(item));
-        return true;
-    }
-    bool post(T&& item) {
-        if (core->is_closed()) return false;
-        core->emplace(std::move(item));
-        return true;
-    }
-
-    merge_core<T>* core = nullptr;
-    std::ptrdiff_t credit = 0;                   // items left in the current block
-    std::size_t budget = 0;                      // 0 = unbounded
-    std::size_t block = 0;                       // size of the current block
-    std::uint64_t block_end = 0;                 // position behind the current block's last item
-    std::uint64_t earlier_end = 0;               // the same of the block before
-    merge_segment<T>* earlier_segment = nullptr; // where earlier_end - 1 lies, while not consumed
-    merge_segment<T>* block_segment = nullptr;
-    merge_source* next = nullptr;
-    merge_source* previous = nullptr;
-    merge_waiter waiter;
-};
 
 template <class T>
 class merge_core {
@@ -127,7 +49,7 @@ public:
         sources_ = made;
         ++references_;
         ++live_;
-        if (!closed_) open_block(*made, first_block(budget));
+        if (!closed_) made->open_first_block();
         return made;
     }
 
@@ -147,27 +69,10 @@ public:
     [[nodiscard]] bool refill(source& s) noexcept {
         if (closed_) return false;
         if (s.budget == 0) return false; // goes through the ready queue once, see merge_send_awaiter
-        note_block_end(s);
-        if (consumed() >= s.block_end) {
-            open_block(s, first_block(s.budget));
-            return true;
-        }
-        const std::size_t rest = s.budget - s.block;
-        if (rest == 0 || consumed() < s.earlier_end) return false;
-        open_block(s, rest);
-        return true;
+        return s.open_next_block(tail_segment_, tail_, consumed());
     }
-
-    /// Chains the waiter where it will be woken. Only after refill() was false on an open core.
-    void wait(source& s) noexcept {
-        assert(!s.waiter.is_linked() && "one send() of a producer at a time");
-        const bool for_earlier = s.budget > s.block && consumed() < s.earlier_end;
-        segment* where = for_earlier ? s.earlier_segment : s.block_segment;
-        s.waiter.next = &where->waiters;
-        s.waiter.previous = where->waiters.previous;
-        where->waiters.previous->next = &s.waiter;
-        where->waiters.previous = &s.waiter;
-    }
+    /// Only after refill() was false on an open core.
+    void wait(source& s) noexcept { s.wait(consumed()); }
 
     void give_turn_credit(source& s) noexcept { s.credit = merge_segment_items; }
 
@@ -281,10 +186,8 @@ public:
         if (closed_) return;
         closed_ = true;
         if (inbox_ != nullptr) inbox_->close();
-        for (source* each = sources_; each != nullptr; each = each->next) {
-            each->credit = 0;
-            if (each->waiter.is_linked()) wake(each->waiter);
-        }
+        for (source* each = sources_; each != nullptr; each = each->next)
+            each->close();
         look();
     }
 
@@ -300,33 +203,10 @@ public:
     }
 
 private:
-    ~merge_core() {
-        delete head_segment_;
-        while (spare_ != nullptr)
-            delete std::exchange(spare_, spare_->next);
-    }
-
-    static constexpr std::size_t first_block(std::size_t budget) noexcept {
-        return budget == 0 ? merge_segment_items : (budget + 1) / 2;
-    }
+    ~merge_core() { delete head_segment_; }
 
     /// Stream positions below this have been taken and given back.
     [[nodiscard]] std::uint64_t consumed() noexcept { return head_segment_->position(head_); }
-
-    void open_block(source& s, std::size_t size) noexcept {
-        s.earlier_end = s.block_end;
-        s.earlier_segment = s.block_segment;
-        s.block = size;
-        s.credit = static_cast<std::ptrdiff_t>(size);
-        s.block_segment = nullptr;
-    }
-    /// The block of `s` is used up; its last item is the last one that `s` pushed, which lies at or before
-    /// the tail.
-    void note_block_end(source& s) noexcept {
-        if (s.block_segment != nullptr) return; // noted before
-        s.block_end = tail_segment_->position(tail_);
-        s.block_segment = tail_segment_;
-    }
 
     /// A push with the tail at its limit: at the end of the segment, before a consumer that sleeps, or always
     /// when other threads may have sent something before it. A constructor that throws leaves everything as
@@ -354,14 +234,7 @@ private:
     }
 
     void add_segment() {
-        segment* fresh = spare_;
-        if (fresh != nullptr) {
-            spare_ = fresh->next;
-            --spares_;
-            fresh->next = nullptr;
-        } else {
-            fresh = new segment;
-        }
+        segment* fresh = spares_.take();
         fresh->base = tail_segment_->base + merge_segment_items;
         tail_segment_->next = fresh;
         tail_segment_ = fresh;
@@ -376,12 +249,7 @@ private:
         head_ = lent_ = head_segment_->begin();
         head_end_ = head_segment_->end();
         settle(*done);
-        if (spares_ < merge_segments_kept) {
-            done->next = std::exchange(spare_, done);
-            ++spares_;
-        } else {
-            delete done;
-        }
+        spares_.give(done);
     }
 
     [[gnu::noinline]] void take_back() noexcept {
@@ -402,15 +270,10 @@ private:
 
     /// What waited for this segment to be consumed may go on.
     void settle(segment& consumed_segment) noexcept {
-        while (consumed_segment.waiters.next != &consumed_segment.waiters)
-            wake(*consumed_segment.waiters.next);
+        consumed_segment.wake_waiters();
         if (consumed_segment.remote_through != 0) {
             inbox_->publish_consumed(std::exchange(consumed_segment.remote_through, 0));
         }
-    }
-    static void wake(merge_waiter& waiter) noexcept {
-        waiter.unlink();
-        waiter.on->schedule(*waiter.ready);
     }
 
     // Out of line, all that has to do with other threads: what g++ inlines elsewhere depends on how much code
@@ -448,8 +311,7 @@ private:
     bool closed_ = false;
     segment* head_segment_;
     segment* tail_segment_;
-    segment* spare_ = nullptr;
-    std::size_t spares_ = 0;
+    merge_spares<T> spares_;
     std::size_t references_ = 1; // the merge and its local producers
     source* sources_ = nullptr;
     std::shared_ptr<remote_inbox<T>> inbox_owner_;
