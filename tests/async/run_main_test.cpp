@@ -102,11 +102,13 @@ TEST_CASE("the second signal ends a program whose coroutines never let the loop 
                     SIGINT));
 }
 
+// Two of a kind may become one on the way: signals that are held back are not counted, and the thread
+// sanitizer holds back what comes in the child of a process that has had threads.
 TEST_CASE("two signals before the loop looks end the program") {
     REQUIRE(died_of(status_of([]() -> task<void> {
                         std::raise(SIGINT);
-                        std::raise(SIGINT);
+                        std::raise(SIGTERM);
                         co_await sleep_through(1h);
                     }),
-                    SIGINT));
+                    SIGTERM));
 }
