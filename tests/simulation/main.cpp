@@ -81,9 +81,11 @@ std::optional<settings> read_arguments(int count, char** words) {
     return chosen;
 }
 
-void print_failure(std::uint64_t seed, const verdict& v) {
-    std::printf("seed %llu failed; play it again: ./dev simulate --seed %llu\n",
-                static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed));
+void print_failure(std::uint64_t seed, const verdict& v, mutant active = mutant::none) {
+    const std::string with = active == mutant::none ? std::string()
+                                                    : " --mutant " + std::string(to_string(active));
+    std::printf("seed %llu failed; play it again: ./dev simulate --seed %llu%s\n",
+                static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed), with.c_str());
     for (const std::string& sentence : v.complaints)
         std::printf("  %s\n", sentence.c_str());
 }
@@ -95,7 +97,7 @@ int play_one(std::uint64_t seed, mutant active) {
                     static_cast<unsigned long long>(seed));
         return 0;
     }
-    print_failure(seed, v);
+    print_failure(seed, v, active);
     std::printf("0 passed, 1 failed\n");
     return 1;
 }
