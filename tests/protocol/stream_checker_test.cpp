@@ -157,6 +157,24 @@ TEST_CASE("a child may outlive the run and goes on in the next one") {
     CHECK(checker.report().empty());
 }
 
+TEST_CASE("a child of a run that was not watched may be known, and is checked from its next boundary on") {
+    const auto second_run = join(in_child(join(message::partial_text(frame::stop), tail())), request(),
+                                 in_child(join(message::user_text("again"), request())));
+    const auto report_of = [](stream_checker checker, const std::vector<message>& run) {
+        for (const auto& m : run)
+            checker.feed(m);
+        checker.finish();
+        return checker.report();
+    };
+    using children = stream_checker::children;
+    CHECK(report_of(stream_checker(children::may_be_known), second_run).empty());
+    CHECK_FALSE(report_of(stream_checker(), second_run).empty());
+    const auto late_head = join(in_child(join(request(), meta())), request());
+    CHECK_FALSE(report_of(stream_checker(children::may_be_known), late_head).empty());
+    const auto broken = join(in_child(join(request(), tail())), request());
+    CHECK_FALSE(report_of(stream_checker(children::may_be_known), broken).empty());
+}
+
 TEST_CASE("a violation is a sentence with number, place and index") {
     stream_checker checker;
     checker.feed(message::request_begin());

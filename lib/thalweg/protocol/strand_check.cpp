@@ -46,6 +46,7 @@ void strand_check::on_nested(const message& m, check_log& log) {
 
 void strand_check::on_message(const message& m, check_log& log) {
     check_head(m, log);
+    if (is_before_boundary(m)) return;
     if (std::exchange(in_tail_, false) && m.kind() != kind::request_end) {
         log.add(rule::tail, "D-04", {describe(m), " between token_usage and request_end"});
     }
@@ -64,11 +65,20 @@ void strand_check::check_head(const message& m, check_log& log) {
     const bool is_meta = m.kind() == kind::session_meta;
     if (origin_.empty()) {
         if (is_meta) log.add(rule::head, "R-PRO-41", {"session_meta on the session's own stream"});
+    } else if (is_first && !is_meta && may_be_known_) {
+        is_joined_ = true;
     } else if (is_first != is_meta) {
         log.add(rule::head, "R-PRO-41",
                 {is_meta ? "a second session_meta" : describe(m),
                  is_meta ? "" : " before the child's session_meta"});
     }
+}
+
+bool strand_check::is_before_boundary(const message& m) {
+    const bool is_boundary = m.kind() == kind::request_begin || m.kind() == kind::compaction_begin ||
+                             is_user_input(m);
+    is_joined_ = is_joined_ && !is_boundary;
+    return is_joined_;
 }
 
 void strand_check::start_run() {

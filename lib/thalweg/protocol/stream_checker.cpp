@@ -47,17 +47,22 @@ struct stream_checker::state {
     detail::check_log log;
     // The session's own stream first, then the children in the order of their first message.
     std::vector<detail::strand_check> strands{detail::strand_check({})};
+    children below = children::are_announced;
 
     detail::strand_check& strand_of(std::span<const text> origin) {
         for (auto& strand : strands) {
             if (std::equal(origin.begin(), origin.end(), strand.origin().begin(), strand.origin().end()))
                 return strand;
         }
-        return strands.emplace_back(std::vector<text>(origin.begin(), origin.end()));
+        auto& added = strands.emplace_back(std::vector<text>(origin.begin(), origin.end()));
+        if (below == children::may_be_known) added.may_be_known();
+        return added;
     }
 };
 
-stream_checker::stream_checker() : state_(std::make_unique<state>()) {}
+stream_checker::stream_checker(children below) : state_(std::make_unique<state>()) {
+    state_->below = below;
+}
 stream_checker::stream_checker(stream_checker&&) noexcept = default;
 stream_checker& stream_checker::operator=(stream_checker&&) noexcept = default;
 stream_checker::~stream_checker() = default;

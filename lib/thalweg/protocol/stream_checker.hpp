@@ -84,7 +84,11 @@ public:
     /// More are counted, but not kept.
     static constexpr std::size_t max_kept = 100;
 
-    stream_checker();
+    /// Whether a child whose session_meta has not been seen may be one of an earlier run that this checker
+    /// was not fed with. Its session_meta in the middle of its stream is a fault either way.
+    enum class children { are_announced, may_be_known };
+
+    explicit stream_checker(children = children::are_announced);
     stream_checker(stream_checker&&) noexcept;
     stream_checker& operator=(stream_checker&&) noexcept;
     ~stream_checker();

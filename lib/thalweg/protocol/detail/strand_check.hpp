@@ -20,6 +20,9 @@ public:
     /// The run has ended; only for the session's own stream.
     void on_finish(check_log& log);
 
+    /// The child may have been announced in a run before.
+    void may_be_known() noexcept { may_be_known_ = true; }
+
     /// A message of another origin below this one.
     void on_nested(const message& m, check_log& log);
 
@@ -48,6 +51,7 @@ private:
     };
 
     void check_head(const message& m, check_log& log);
+    [[nodiscard]] bool is_before_boundary(const message& m);
     void start_run();
     void dispatch(const message& m, check_log& log);
 
@@ -73,8 +77,10 @@ private:
     std::vector<text> origin_;
     phase phase_ = phase::idle;
     bool has_started_ = false;
-    bool in_tail_ = false; // token_usage was the last message and request_end is due
-    int usages_ = 0;       // of the open request
+    bool may_be_known_ = false;
+    bool is_joined_ = false; // in the middle: nothing can be said before its next boundary
+    bool in_tail_ = false;   // token_usage was the last message and request_end is due
+    int usages_ = 0;         // of the open request
     bool last_failed_ = false;
     bool summary_framed_ = false; // of the current attempt of a compaction
     segment_check model_;
