@@ -65,7 +65,11 @@ int status_of(const run_outcome& outcome) {
     case run_outcome::end::stopped:
     case run_outcome::end::compaction_failed:
     case run_outcome::end::input_failed:
-    case run_outcome::end::busy: return failure;
+    case run_outcome::end::environment_failed:
+    case run_outcome::end::busy:
+    case run_outcome::end::nothing_detached:
+    case run_outcome::end::has_reader:
+    case run_outcome::end::reader_left: return failure;
     }
     return failure;
 }
@@ -80,7 +84,10 @@ task<int> hold(const run_arguments& given, P provider, session_options options,
     any_environment tools = given.tools == "demo" ? any_environment(environments::demo())
                                                   : any_environment(none);
     session chat(std::move(provider), std::move(tools), std::move(options));
-    if (from) static_cast<void>(chat.restore(std::move(*from)));
+    if (from) {
+        const auto restored = chat.restore(std::move(*from));
+        if (!restored) co_return complain(restored.error().message());
+    }
 
     // What is not the answer must not get into a file that is to hold it.
     std::FILE* notes = ::isatty(STDOUT_FILENO) == 1 ? stdout : stderr;

@@ -25,7 +25,9 @@ struct helper_tool {
 
     std::vector<tool_definition> tools() const {
         std::vector<tool_definition> all;
-        all.push_back({text("ask_helper"), text("Asks a colleague"), schema<question>()});
+        tool_definition ask{text("ask_helper"), text("Asks a colleague"), schema<question>()};
+        ask.timeout = session_call_timeout; // it may ask its own model several times
+        all.push_back(std::move(ask));
         return all;
     }
     stream<chunk, tool_result> execute(tool_call call, tool_context context) {
@@ -74,8 +76,8 @@ task<void> speak(trace::memory_sink& records) {
 task<void> go_on(trace::memory_sink& records) {
     providers::scripted model{answer().text("Still forty-two.")};
     session chat(std::ref(model), none);
-    const bool restored = chat.restore(resume(records.files().back()));
-    std::cout << (restored ? "-- restored\n" : "-- not restored\n");
+    const auto restored = chat.restore(resume(records.files().back()));
+    std::cout << "-- " << (restored ? "restored" : restored.error().message()) << '\n';
     co_await show(chat.run("And now?"));
     std::cout << model.request(0).input.front().content() << '\n'; // the summary goes before the prompt
 }

@@ -233,9 +233,8 @@ json::object play_of::resume(const json::object& operation) {
     }
     begin(std::move(head));
     if (state.context_closed) sink_->rotate();
-    const bool restored = session_->restore(std::move(state));
-    seen["restored"] = restored;
-    if (restored) seen.erase("restored"); // only a refusal is worth a word
+    const auto restored = session_->restore(std::move(state));
+    if (!restored) seen["restored"] = restored.error().message(); // only a refusal is worth a word
     return seen;
 }
 

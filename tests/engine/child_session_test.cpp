@@ -324,5 +324,49 @@ CO_TEST_CASE("a child whose tools cannot even be listed fails its call and not t
     root.tools.child("a", a);
     auto all = co_await collect(root.wake().run("go", {.approve = allow_all}));
     CHECK(all.result.ok());
-    CHECK(only_output(all.items) == "tool_call_output:[subagent error: no toolbox]:1:failed");
+    CHECK(only_output(all.items) ==
+          "tool_call_output:[subagent error: the environment could not list its tools: it threw: no toolbox; "
+          "nothing was begun, and a later run asks again]:1:failed");
+}
+
+CO_TEST_CASE("a child that was announced in an earlier run needs no second announcement") {
+    person root("r"), a("a");
+    script(root.model, answer().call("1", "a"), answer().text("done"), answer().call("2", "a"),
+           answer().text("done"));
+    script(a.model, answer().text("one"), answer().text("two"));
+    root.tools.child("a", a.wake());
+    for (const char* said : {"tool_call_output:one:1", "tool_call_output:two:2"}) {
+        auto all = co_await collect(root.wake().run("go", {.approve = allow_all}));
+        CHECK(all.result.ok());
+        CHECK(only_output(all.items) == said);
+    }
+    CHECK(take_complaints().empty());
+}
+
+CO_TEST_CASE("a tool's definition may give its calls more time than others have, and the session decides") {
+    struct slow_tools {
+        std::vector<tool_definition> tools() const {
+            tool_definition patient{text("patient"), text("a session"), text("{}")};
+            patient.timeout = session_call_timeout;
+            return {patient, {text("usual"), text("a command"), text("{}")}};
+        }
+        stream<chunk, tool_result> execute(tool_call, tool_context) {
+            const bool slept = co_await sleep_for(300s);
+            co_return tool_result::completed(slept ? "late" : "");
+        }
+    };
+    const auto output_of = [](const char* tool, session_options options) -> task<std::string> {
+        scripted_model model(answer().call("1", tool), answer().text("done"));
+        session chat(std::ref(model), slow_tools(), std::move(options));
+        auto all = co_await collect(chat.run("go", {.approve = allow_all}));
+        co_return word_of(outputs(all).front());
+    };
+    const auto usual = co_await output_of("usual", session_options());
+    CHECK(usual == "tool_call_output:[tool timeout: exceeded 120000ms]:1:failed");
+    const auto patient = co_await output_of("patient", session_options());
+    CHECK(patient == "tool_call_output:late:1");
+    session_options hurried;
+    hurried.tool_overrides["patient"].timeout = 5s;
+    const auto cut = co_await output_of("patient", std::move(hurried));
+    CHECK(cut == "tool_call_output:[tool timeout: exceeded 5000ms]:1:failed");
 }

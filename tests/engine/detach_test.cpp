@@ -170,7 +170,7 @@ CO_TEST_CASE("a reader that is asked to stop leaves the detached run alone") {
     auto tail = chat.attach();
     while (auto m = co_await tail.next_under(under))
         items.push_back(std::move(*m));
-    CHECK(tail.result().how() == how::busy);
+    CHECK(tail.result().how() == how::reader_left);
     CHECK(chat.is_running());
     const bool is_whole = co_await read_on(chat, items, 1000);
     CHECK(is_whole);
@@ -232,7 +232,7 @@ CO_TEST_CASE("only the stream of the run that goes on can be detached, any other
     CHECK_FALSE(chat.detach(std::move(run))); // ended
     CHECK(run.result().ok());
     auto nothing = co_await collect(chat.attach());
-    CHECK(nothing.result.how() == how::busy);
+    CHECK(nothing.result.how() == how::nothing_detached);
 }
 
 CO_TEST_CASE("a session that is destroyed while its run is detached takes the run with it") {
@@ -291,9 +291,32 @@ CO_TEST_CASE("a later run takes the place of a detached one that has ended, also
     CHECK(was_taken);
     auto none = co_await old.next();
     CHECK_FALSE(none.has_value());
-    CHECK(old.result().how() == how::busy);
+    CHECK(old.result().how() == how::reader_left);
     std::vector<message> rest;
     const bool is_whole = co_await read_on(chat, rest, 1000);
     CHECK(is_whole);
     CHECK(words_of(of_kind(rest, kind::text)) == words{"text:b"});
+}
+
+CO_TEST_CASE("a detached run has one reader at a time, and a second one is told so") {
+    scripted_model model = talkative();
+    scripted_tools tools{{"t", after(30ms, "out")}};
+    session chat(std::ref(model), std::ref(tools));
+    std::vector<message> items;
+    bool was_taken = false;
+    co_await read_and_leave(chat, 2, items, was_taken);
+    {
+        auto first = chat.attach();
+        auto m = co_await first.next();
+        CHECK(m.has_value());
+        auto second = co_await collect(chat.attach());
+        CHECK(second.items.empty());
+        CHECK(second.result.how() == how::has_reader);
+        CHECK_FALSE(second.result.ok());
+        CHECK_FALSE(second.result.why().empty());
+        items.push_back(std::move(*m));
+    }
+    const bool is_whole = co_await read_on(chat, items, 1000);
+    CHECK(is_whole);
+    CHECK(objections(items) == "");
 }

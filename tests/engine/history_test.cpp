@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <thalweg/async/sleep.hpp>
 #include <thalweg/engine/session.hpp>
 #include <thalweg/testing/co_test_case.hpp>
 #include <thalweg/testing/collect.hpp>
@@ -59,6 +60,50 @@ CO_TEST_CASE("the history is the same from the trace, from memory, and from both
         rest.push_back(std::move(*m));
     CHECK(kinds(chat.history()) == std::string(one_run) + " trace_fault");
     CHECK(of_kind(rest, kind::trace_fault).size() == 1);
+}
+
+CO_TEST_CASE("a record whose write was given up and landed later is in the history once") {
+    class late_sink final : public trace::sink {
+    public:
+        [[nodiscard]] task<result<void>> write(std::span<const message> messages) override {
+            if (!is_deaf) co_return take(messages);
+            late_.assign(messages.begin(), messages.end());
+            co_await sleep_through(std::chrono::hours(1));
+            co_return take(late_);
+        }
+        void rotate() override {}
+        [[nodiscard]] std::string_view path() const noexcept override { return "late"; }
+        [[nodiscard]] result<std::vector<message>> read_back() const override { return kept_; }
+        void land() { static_cast<void>(take(late_)); }
+        bool is_deaf = false;
+
+    private:
+        result<void> take(std::span<const message> messages) {
+            for (const message& m : messages) { // as from a file
+                if (m.is_recordable()) kept_.push_back(parse_message(to_json(m)).value());
+            }
+            return BOOST_OUTCOME_V2_NAMESPACE::success();
+        }
+        std::vector<message> kept_;
+        std::vector<message> late_;
+    };
+    late_sink sink;
+    scripted_model model{answer().text("hello")};
+    session chat(std::ref(model), scripted_tools{}, options_with(&sink));
+    {
+        auto run = chat.run("hi");
+        auto first = co_await run.next();
+        CHECK(first.has_value());
+        sink.is_deaf = true;
+        chat.interrupt();
+        while (auto m = co_await run.next())
+            CHECK(m->origin().empty());
+    }
+    const std::string before = kinds(chat.history());
+    CHECK(before.starts_with("session_meta text tool_list_ready"));
+    CHECK(before.find("abort") != std::string::npos);
+    sink.land();
+    CHECK(kinds(chat.history()) == before);
 }
 
 CO_TEST_CASE("a context that was given up stays in the history") {

@@ -8,6 +8,11 @@
 #include <thalweg/testing/scripted.hpp>
 #include <thalweg/trace/memory_sink.hpp>
 
+#include "support/last_words.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <system_error>
 #include <vector>
 
 using namespace thalweg;
@@ -66,3 +71,85 @@ CO_TEST_CASE("a context that the provider refuses as too long is told with ways 
     CHECK(after.result.ok());
     CHECK(of_kind(after, kind::notice).empty());
 }
+
+CO_TEST_CASE(
+    "an environment that cannot list its tools ends a run before it begins, and a later run asks again") {
+    struct moody {
+        std::vector<tool_definition> tools() const {
+            if ((*faults)-- > 0) throw std::runtime_error("the server is down");
+            return {};
+        }
+        stream<chunk, tool_result> execute(tool_call, tool_context) { co_return tool_result::completed(); }
+        int* faults;
+    };
+    int faults = 1;
+    trace::memory_sink sink;
+    scripted_model model{answer().text("fine"), answer().text("never")};
+    session_options options;
+    options.trace = &sink;
+    options.meta.emplace().session_id = "s";
+    options.compaction.emplace();
+    session chat(std::ref(model), moody{&faults}, std::move(options));
+    auto refused = co_await collect(chat.run("go"));
+    CHECK(refused.items.empty());
+    CHECK(refused.result.how() == run_outcome::end::environment_failed);
+    CHECK(refused.result.why().find("the server is down") != std::string::npos);
+    CHECK(sink.files().empty());
+    CHECK_FALSE(chat.is_running());
+
+    auto taken = co_await collect(chat.run("again"));
+    CHECK(taken.result.ok());
+    CHECK(sink.files().front().front().kind() == kind::session_meta);
+
+    faults = 1;
+    auto compaction = co_await collect(chat.compact());
+    CHECK(compaction.items.empty());
+    CHECK(compaction.result.how() == compaction_outcome::end::failed);
+    CHECK(compaction.result.why().find("the server is down") != std::string::npos);
+    CHECK(chat.context().size() == 2);
+    CHECK(model.requests() == 1);
+}
+
+CO_TEST_CASE("a session of a model alone has no tools") {
+    scripted_model model{answer().call("1", "t"), answer().text("fine"), answer().text("so")};
+    session chat(std::ref(model));
+    auto seen = co_await collect(chat.run("go", {.approve = allow_all}));
+    CHECK(seen.result.ok());
+    CHECK(outputs(seen).front().content() == "Unknown tool: t");
+    trace::memory_sink sink;
+    session recorded(std::ref(model), {.trace = &sink});
+    auto other = co_await collect(recorded.run("go"));
+    CHECK(other.result.ok());
+    CHECK(sink.files().size() == 1);
+}
+
+CO_TEST_CASE("a session is restored once, before it has run, and says why not otherwise") {
+    scripted_model model{answer().text("so")};
+    session chat(std::ref(model));
+    resumed_state from;
+    from.history.push_back(message::user_text(text("before")));
+    CHECK(chat.restore(from));
+    const auto again = chat.restore(from);
+    REQUIRE_FALSE(again);
+    CHECK(again.error().code() == std::errc::operation_not_permitted);
+    auto run = chat.run("go");
+    auto first = co_await run.next();
+    CHECK(first.has_value());
+    const auto meanwhile = chat.restore(from);
+    REQUIRE_FALSE(meanwhile);
+    CHECK(meanwhile.error().code() == std::errc::device_or_resource_busy);
+    CHECK(meanwhile.error().message().find("going on") != std::string::npos);
+    CHECK(chat.context().front().content() == "before");
+}
+
+#ifndef NDEBUG
+TEST_CASE("a session that is destroyed before its run was read says so in a debug build") {
+    const std::string said = last_words([] {
+        scripted_model model{answer().text("never")};
+        auto chat = std::make_unique<session<scripted_model&>>(std::ref(model));
+        auto run = chat->run("go");
+        chat.reset();
+    });
+    CHECK(said.find("a session outlives the streams of its runs") != std::string::npos);
+}
+#endif

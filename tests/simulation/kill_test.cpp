@@ -128,7 +128,10 @@ int be_killed(const std::string& folder, std::uint64_t from, bool once) {
     options.compaction.emplace().prompt = "Sum up.";
     options.compaction->max_session_turns = 5;
     session<endless_model&, testing::scripted_tools&> chat(model, tools, std::move(options));
-    if (before && !chat.restore(std::move(*before))) return 8;
+    if (before) {
+        const auto restored = chat.restore(std::move(*before));
+        if (!restored) return 8;
+    }
     loop on;
     return on.run(work(chat, once));
 }

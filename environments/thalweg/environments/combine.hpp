@@ -12,6 +12,7 @@
 // Thread rule: as the environments inside, one loop.
 
 #include <thalweg/protocol/environment.hpp>
+#include <thalweg/protocol/no_tools.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -25,14 +26,6 @@
 namespace thalweg {
 
 namespace environments {
-
-/// Nothing to call; `thalweg::none` is one.
-class no_tools {
-public:
-    [[nodiscard]] std::vector<tool_definition> tools() const { return {}; }
-    [[nodiscard]] stream<chunk, tool_result> execute(tool_call call, tool_context context) const;
-};
-static_assert(is_environment<no_tools>);
 
 /// What combine() gives. An E may be a std::reference_wrapper: then the environment outlives this one.
 template <class... E>
@@ -93,8 +86,5 @@ template <class First, class... More>
 [[nodiscard]] environments::combined<First, More...> combine(First first, More... more) {
     return environments::combined<First, More...>(std::move(first), std::move(more)...);
 }
-
-/// The environment without tools.
-inline constexpr environments::no_tools none;
 
 } // namespace thalweg

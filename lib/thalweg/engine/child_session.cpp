@@ -97,6 +97,10 @@ stream<chunk, tool_result> session_core::run_under(tool_context parent, text pro
     }
     if (!thrown.empty()) co_return tool_result::failed("[subagent error: " + thrown + "]");
     if (!aborted.empty()) co_return tool_result::failed("[subagent aborted: " + aborted + "]");
+    const run_outcome& how = run.result();
+    const bool has_begun = how.how() != run_outcome::end::environment_failed &&
+                           how.how() != run_outcome::end::input_failed;
+    if (!has_begun) co_return tool_result::failed("[subagent error: " + how.why() + "]");
     if (!has_text) co_return tool_result::completed("[subagent finished without a text answer]");
     co_return tool_result::completed();
 }

@@ -220,12 +220,16 @@ task<decision> run_conductor::ask(const tool_call& call) {
 void run_conductor::dispatch(call_record& record, tool_call call) {
     const session_options& options = session_.options;
     const auto special = options.tool_overrides.find(call.name().view());
-    const bool unknown = std::none_of(session_.tools.begin(), session_.tools.end(),
-                                      [&call](const tool_definition& t) { return t.name == call.name(); });
+    const auto known = std::find_if(session_.tools.begin(), session_.tools.end(),
+                                    [&call](const tool_definition& t) { return t.name == call.name(); });
+    const bool unknown = known == session_.tools.end();
+    tool_limits limits = special != options.tool_overrides.end() ? special->second : options.tools;
+    if (special == options.tool_overrides.end() && !unknown)
+        limits.timeout = known->timeout.value_or(limits.timeout);
     const tool_context around(options_.approve, options_.depth,
                               options_.max_depth.value_or(options.max_depth), session_.grace, host_);
     tool_job job = tool_job(std::move(call), record.call.provider_id(), session_.environment)
-                       .with_limits(special != options.tool_overrides.end() ? special->second : options.tools)
+                       .with_limits(limits)
                        .with_context(around)
                        .start_on_entry(options.start_on_entry)
                        .unknown(unknown);

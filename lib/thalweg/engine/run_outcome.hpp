@@ -15,14 +15,21 @@ namespace thalweg {
 class run_outcome {
 public:
     enum class end : std::uint8_t {
-        answered,          ///< the model gave its last answer
-        max_turns,         ///< the turn limit was reached; what was not submitted waits for the next run
-        interrupted,       ///< a stop request; what was not submitted waits for the next run
-        stopped,           ///< session::stop_after_answer(); the outputs of its tools wait for the next run
-        model_failed,      ///< the model request failed for good
-        compaction_failed, ///< the context had to be compacted in the middle of the run, and could not be
-        input_failed,      ///< the input is none that a run can take, or the image adapter failed
-        busy,              ///< another run or compaction is going; nothing was done
+        answered,           ///< the model gave its last answer
+        max_turns,          ///< the turn limit was reached; what was not submitted waits for the next run
+        interrupted,        ///< a stop request; what was not submitted waits for the next run
+        stopped,            ///< session::stop_after_answer(); the outputs of its tools wait for the next run
+        model_failed,       ///< the model request failed for good
+        compaction_failed,  ///< the context had to be compacted in the middle of the run, and could not be
+        input_failed,       ///< the input is none that a run can take, or the image adapter failed
+        environment_failed, ///< the environment could not list its tools; nothing was done, a later run asks
+                            ///< again
+        busy,               ///< another run or compaction is going; nothing was done
+
+        // Of session::attach() only.
+        nothing_detached, ///< no run of the session was detached
+        has_reader,       ///< somebody else reads the detached run
+        reader_left,      ///< this reader was asked to stop, or a later run was detached; attach() again
     };
 
     run_outcome() = default;
@@ -53,7 +60,7 @@ public:
     enum class end : std::uint8_t {
         compacted, ///< the session has a new context
         nothing,   ///< there was nothing to compact, or it is not configured
-        failed,    ///< the old context stays as it was
+        failed,    ///< the old context stays as it was, also where the environment could not list its tools
         aborted,   ///< a stop request; the old context stays as it was
         busy,      ///< another run or compaction is going; nothing was done
     };

@@ -13,12 +13,14 @@
 // the order of their arrival; docs/reference/ordering.md says what holds and what does not. What the stream
 // delivered has been recorded before, if the session has a trace.
 //
-// Lifetime: the session is immovable and outlives its runs. Destroying a run before its end stops and
-// destroys what feeds it; what it had not submitted goes in front of the next run. Thread rule: one loop's
-// thread; no lock anywhere.
+// Lifetime: the session is immovable and outlives the streams it gives, until they have ended (debug builds
+// assert it). Destroying a run before its end stops and destroys what feeds it; what it had not submitted
+// goes in front of the next run. Thread rule: one loop's thread; no lock anywhere.
 
 #include <thalweg/engine/session_core.hpp>
+#include <thalweg/protocol/no_tools.hpp>
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <span>
@@ -28,7 +30,7 @@
 
 namespace thalweg {
 
-template <class P, class E>
+template <class P, class E = environments::no_tools>
 class session {
     static_assert(is_provider<P>);
     static_assert(is_environment<E>);
@@ -37,14 +39,22 @@ public:
     /// Takes provider and environment by value, or refers to them with std::ref (they outlive the session
     /// then).
     template <class ProviderArg, class EnvironmentArg>
+        requires(!std::same_as<std::remove_cvref_t<EnvironmentArg>, session_options>)
     session(ProviderArg&& provider, EnvironmentArg&& environment, session_options options = {})
         : provider_(std::forward<ProviderArg>(provider)),
           environment_(std::forward<EnvironmentArg>(environment)),
           core_(provider_ref(provider_), environment_ref(environment_), std::move(options)) {}
+    /// A session without tools.
+    template <class ProviderArg>
+        requires std::same_as<E, environments::no_tools> &&
+                 (!std::same_as<std::remove_cvref_t<ProviderArg>, session>)
+    explicit session(ProviderArg&& provider, session_options options = {})
+        : session(std::forward<ProviderArg>(provider), none, std::move(options)) {}
 
     /// Starts a run with a user text; it works while somebody awaits next() or peek() of the stream. One run
     /// at a time: a second one is an empty stream whose result is `busy` and says so. Errors: none thrown; a
-    /// failing model or tool shows on the stream and in the result.
+    /// failing model or tool shows on the stream and in the result. An environment that cannot list its tools
+    /// makes an empty stream whose result is `environment_failed`; the input is not kept then.
     [[nodiscard]] stream<message, run_outcome> run(text prompt, run_options options = {}) {
         std::vector<message> input;
         input.push_back(message::user_text(std::move(prompt)));
@@ -76,8 +86,10 @@ public:
     /// False if `run` is not the stream of the run that goes on; it is left as it was then. Not while
     /// somebody awaits the next message of it.
     bool detach(stream<message, run_outcome>&& run) { return core_.detach(std::move(run)); }
-    /// Goes on reading a detached run: first what is kept of it (tail_limits), then what comes. Dropping this
-    /// stream leaves the run alone. One reader at a time.
+    /// Goes on reading a detached run: first what is kept of it (tail_limits), then what comes, and how the
+    /// run ended. Dropping this stream leaves the run alone. Three results are this stream's own and not the
+    /// run's: `nothing_detached`, `has_reader` (one at a time), `reader_left` (it was asked to stop; the run
+    /// goes on).
     [[nodiscard]] stream<message, run_outcome> attach() { return core_.attach(); }
 
     // Nudges to a run that goes on.
@@ -94,29 +106,33 @@ public:
     bool unsteer(steering_ticket ticket) { return core_.unsteer(ticket); }
     /// Ends the wait before a retry as if its time were over; false when none is going on (R-ENG-57).
     bool skip_retry_wait() { return core_.skip_retry_wait(); }
-    /// Queues the report of something that went on in the background; delivered once, to the run that goes on
-    /// or to the next one (R-ENG-64). Without a run session_options::when_notified is called.
+    /// Tells the model of something that happened outside of any call, in words of the harness. It is said
+    /// once: in the run that goes on before its next request, or at the beginning of the next run (R-ENG-64).
+    /// While no run goes on, session_options::when_notified is called, so that the program may start one.
     void notify(text report) { core_.notify(std::move(report)); }
-    /// Takes the queued reports, e.g. as the input of a run that they are to start (R-ENG-92).
+    /// Takes out what notify() has queued and nobody was told, e.g. as the input of a run that it is to start
+    /// (R-ENG-92).
     [[nodiscard]] std::vector<message> take_notices() { return core_.take_notices(); }
 
-    /// Runs this session as the tool of another one: `prompt` is a run of its own, whose stream passes
-    /// through the parent's with this session's id as origin (engine §8). For an environment's execute(),
-    /// with the context it got:
+    /// Answers a call of another session's tool with a run of this one, begun with `prompt`. Its messages
+    /// pass through the parent's stream with this session's id as origin, and its text is the call's output
+    /// (engine §8). To be returned by an environment's execute(), with the context it was given:
     ///
     ///     return helper.run_under(context, std::move(arguments.prompt));
     ///
-    /// Approvals go to the parent's approver, a stop request comes from the parent's call. The session
+    /// The parent's approver decides about this session's calls, and a stop request to the parent's call
+    /// stops the run. Give the tool's definition session_call_timeout as its time-out: the usual 120 s are
+    /// for one command, not for a conversation. Errors: a failed result with a sentence. This session
     /// outlives the stream.
     [[nodiscard]] stream<chunk, tool_result> run_under(tool_context parent, text prompt) {
         return core_.run_under(std::move(parent), std::move(prompt));
     }
 
-    /// The same in the background: the call ends at once, the run goes on and belongs to the parent's
-    /// session. Its messages go to the parent's stream while a run of it goes on, else to
-    /// session_options::on_background; its end is reported by notify(). An interrupt of the parent's run does
-    /// not reach it. What its approver refers to, and this session, live until it has ended or the parent's
-    /// session is destroyed.
+    /// The same in the background: the call is answered at once, and the run goes on as a possession of the
+    /// parent's session, which no interrupt of the parent's run reaches. Its messages go to the stream of the
+    /// parent's run while there is one, else to the parent's session_options::on_background; the parent's
+    /// model learns of its end as by notify(). This session, and what the approver of the parent's run refers
+    /// to, live until it has ended or the parent's session is destroyed.
     [[nodiscard]] stream<chunk, tool_result> launch_under(tool_context parent, text prompt) {
         return core_.launch_under(std::move(parent), std::move(prompt));
     }
@@ -127,8 +143,10 @@ public:
     }
     [[nodiscard]] std::size_t background_count() const noexcept { return core_.background_count(); }
 
-    /// Puts the session where another one stopped, before its first run (trace::resume). False afterwards.
-    [[nodiscard]] bool restore(resumed_state from) { return core_.restore(std::move(from)); }
+    /// Puts a session that has not run yet where another one stopped; `from` comes from resume(),
+    /// load_session() or reopen_session(). Errors: std::errc::operation_not_permitted where this session has
+    /// run or was restored before, device_or_resource_busy while it runs; it stays as it was.
+    [[nodiscard]] result<void> restore(resumed_state from) { return core_.restore(std::move(from)); }
 
     [[nodiscard]] bool is_running() const noexcept { return core_.is_running(); }
     [[nodiscard]] bool is_compacting() const noexcept { return core_.is_compacting(); }
@@ -142,7 +160,8 @@ public:
     [[nodiscard]] std::span<const message> carry_over() const noexcept { return core_.state().carry_over; }
     /// How many contexts were given up before this one.
     [[nodiscard]] int context_number() const noexcept { return core_.state().context_number; }
-    /// Tokens of all runs so far.
+    /// Tokens of all requests so far, as the provider counted them: compactions and earlier contexts
+    /// included, and what a resumed session had used before.
     [[nodiscard]] const token_counts& usage() const noexcept { return core_.state().usage; }
 
 private:
@@ -151,6 +170,10 @@ private:
     session_core core_;
 };
 
+template <class ProviderArg>
+session(ProviderArg) -> session<std::unwrap_ref_decay_t<ProviderArg>>;
+template <class ProviderArg>
+session(ProviderArg, session_options) -> session<std::unwrap_ref_decay_t<ProviderArg>>;
 template <class ProviderArg, class EnvironmentArg>
 session(ProviderArg, EnvironmentArg)
     -> session<std::unwrap_ref_decay_t<ProviderArg>, std::unwrap_ref_decay_t<EnvironmentArg>>;

@@ -6,12 +6,11 @@
 #include <thalweg/engine/compaction.hpp>
 #include <thalweg/engine/guarded_trace.hpp>
 #include <thalweg/engine/run_conductor.hpp>
-#include <thalweg/trace/errors.hpp>
 
-#include <algorithm>
+#include <cassert>
 #include <coroutine>
 #include <cstddef>
-#include <iterator>
+#include <exception>
 #include <utility>
 
 namespace thalweg {
@@ -97,13 +96,44 @@ private:
     session_core& owner_;
 };
 
+/// Who reads the detached run, for as long as it lives.
+class session_core::sole_reader {
+public:
+    sole_reader(std::shared_ptr<life> of, std::uint64_t number) : life_(std::move(of)), number_(number) {
+        life_->number_read = number_;
+    }
+    sole_reader(const sole_reader&) = delete;
+    ~sole_reader() {
+        if (life_->number_read == number_) life_->number_read = 0;
+    }
+
+private:
+    std::shared_ptr<life> life_;
+    std::uint64_t number_;
+};
+
+session_core::~session_core() {
+    detached_.reset();
+    assert(life_.use_count() == 1 &&
+           "a session outlives the streams of its runs: read them to the end or drop them first");
+}
+
 // Runs and compactions
 // ---------------------------------------------------------------------------------------------------
 
 stream<message, run_outcome> session_core::run(std::vector<message> input, run_options options) {
+    return run_alive(life_, std::move(input), options);
+}
+
+stream<message, run_outcome> session_core::run_alive(std::shared_ptr<life> kept, std::vector<message> input,
+                                                     run_options options) {
+    const std::shared_ptr<life> until_its_end = std::move(kept);
     if (is_running() || is_compacting()) co_return run_outcome(run_outcome::end::busy, what_is_going_on());
     if (std::string fault = fault_of(input); !fault.empty()) {
         co_return run_outcome(run_outcome::end::input_failed, std::move(fault));
+    }
+    if (std::string fault = list_tools(); !fault.empty()) {
+        co_return run_outcome(run_outcome::end::environment_failed, std::move(fault));
     }
     const context here = co_await this_coroutine();
     loop_ = &here.loop();
@@ -143,16 +173,22 @@ stream<message, run_outcome> session_core::run(std::vector<message> input, run_o
 }
 
 stream<message, compaction_outcome> session_core::compact() {
+    return compact_alive(life_);
+}
+
+stream<message, compaction_outcome> session_core::compact_alive(std::shared_ptr<life> kept) {
+    const std::shared_ptr<life> until_its_end = std::move(kept);
     using end = compaction_outcome::end;
     if (is_running() || is_compacting()) co_return compaction_outcome(end::busy, what_is_going_on());
     if (const auto is_possible = compactability(); is_possible != compactability::ok) {
         co_return compaction_outcome(end::nothing,
                                      std::string("nothing to compact: ") + to_string(is_possible));
     }
+    if (std::string fault = list_tools(); !fault.empty())
+        co_return compaction_outcome(end::failed, std::move(fault));
     const context here = co_await this_coroutine();
     compaction_work now(*this, here);
     state_.grace = state_.options.interrupt_grace;
-    state_.tools = state_.environment.tools();
     if (state_.options.compaction->mode == compaction_mode::discard) now.keep_texts();
     guarded_trace trace(state_.options.trace, now.context, state_.grace);
     const std::vector<message> records = take_owed_records(here.loop());
@@ -175,6 +211,21 @@ stream<message, compaction_outcome> session_core::compact() {
                                                      : end::failed;
     const std::string why = how == end::aborted ? "aborted during compaction" : now.work.why();
     co_return compaction_outcome(how, how == end::compacted ? std::string() : why);
+}
+
+/// Asks for the tools of what is about to begin. Why that failed, or empty (H-55).
+std::string session_core::list_tools() {
+    std::string why;
+    try {
+        state_.tools = state_.environment.tools();
+    } catch (const std::exception& e) {
+        why = std::string("it threw: ") + e.what();
+    } catch (...) {
+        why = "it threw something that is no std::exception";
+    }
+    if (why.empty()) return why;
+    return "the environment could not list its tools: " + why +
+           "; nothing was begun, and a later run asks again";
 }
 
 /// Why a run cannot take `input`, or empty.
@@ -233,21 +284,32 @@ bool session_core::detach(stream<message, run_outcome>&& run) {
 }
 
 stream<message, run_outcome> session_core::attach() {
+    return read_detached(life_);
+}
+
+stream<message, run_outcome> session_core::read_detached(std::shared_ptr<life> kept) {
+    using end = run_outcome::end;
     if (detached_ == nullptr) {
-        co_return run_outcome(run_outcome::end::busy, "no run of this session was detached");
+        co_return run_outcome(end::nothing_detached,
+                              "no run of this session was detached; detach() one that goes on first");
+    }
+    if (kept->number_read == detached_number_) {
+        co_return run_outcome(end::has_reader,
+                              "somebody reads the detached run; that stream has to be dropped first");
     }
     detached_run* const tail = detached_.get();
     const auto number = detached_number_; // an address may come again
+    const sole_reader here(std::move(kept), number);
     while (detached_number_ == number) { // a later run that is detached takes the place of one that has ended
         auto m = co_await tail->next();
         if (!m) break;
         co_yield std::move(*m);
     }
     if (detached_number_ != number) {
-        co_return run_outcome(run_outcome::end::busy, "another run was detached meanwhile; attach() again");
+        co_return run_outcome(end::reader_left, "another run was detached meanwhile; attach() again");
     }
     if (!tail->has_ended()) {
-        co_return run_outcome(run_outcome::end::busy,
+        co_return run_outcome(end::reader_left,
                               "the reader was asked to stop; the run goes on, attach() again");
     }
     run_outcome how = tail->outcome();
@@ -263,8 +325,16 @@ void session_core::notify(text report) {
     if (running_ == nullptr && state_.options.when_notified) state_.options.when_notified();
 }
 
-bool session_core::restore(resumed_state from) {
-    if (state_.is_opened || is_running() || is_compacting()) return false;
+result<void> session_core::restore(resumed_state from) {
+    if (is_running() || is_compacting()) {
+        return failure(std::make_error_code(std::errc::device_or_resource_busy),
+                       "session: it cannot be restored while " + what_is_going_on());
+    }
+    if (state_.is_opened) {
+        return failure(std::make_error_code(std::errc::operation_not_permitted),
+                       "session: only a new one can be restored, and this one has run, or was restored, "
+                       "already; make another session");
+    }
     state_.is_opened = true;
     state_.context = std::move(from.history);
     state_.carry_over = std::move(from.carry_over);
@@ -278,107 +348,7 @@ bool session_core::restore(resumed_state from) {
         state_.ids.mark_used(id);
     if (from.meta) state_.options.meta = std::move(from.meta);
     open_compaction_ = std::move(from.dangling);
-    return true;
-}
-
-// Input and records
-// -------------------------------------------------------------------------------------------------------
-
-/// A compaction whose end is not in the trace, because its process or its run was taken away, ends here
-/// (R-TRC-37).
-std::vector<message> session_core::take_owed_records(loop& on) {
-    std::vector<message> records;
-    if (!open_compaction_) return records;
-    records.push_back(message::event(*std::exchange(open_compaction_, std::nullopt)));
-    records.back().stamp(on.wall_ms());
-    return records;
-}
-
-/// What is recorded before the first request, in order (R-ENG-06, R-ENG-90): the session's head, the summary
-/// of the context before, the input, the tools.
-std::vector<message> session_core::opening_records(const std::vector<message>& input, loop& on) {
-    state_.tools = state_.environment.tools();
-    std::vector<message> records = take_owed_records(on);
-    const auto& meta = state_.options.meta;
-    const bool first = !std::exchange(state_.is_opened, true);
-    if (first && meta) records.push_back(message::session_meta(*meta));
-    if (state_.pending_summary) records.push_back(*state_.pending_summary);
-    records.insert(records.end(), input.begin(), input.end());
-    if (first && meta) records.push_back(message::event(tool_list_ready{state_.tools}));
-    for (message& m : records) {
-        if (!m.has_timestamp()) m.stamp(on.wall_ms());
-    }
-    return records;
-}
-
-std::vector<message> session_core::take_input(std::vector<message> input) {
-    std::vector<message> all;
-    if (state_.pending_summary) all.push_back(*std::exchange(state_.pending_summary, std::nullopt));
-    std::vector<message> carried = std::exchange(state_.carry_over, {});
-    all.insert(all.end(), std::move_iterator(carried.begin()), std::move_iterator(carried.end()));
-    all.insert(all.end(), std::move_iterator(input.begin()), std::move_iterator(input.end()));
-    return all;
-}
-
-/// Records what is recordable. A completed compaction closes the file of its context (R-ENG-75).
-task<void> session_core::record(std::span<const message> messages, guarded_trace& to) {
-    std::size_t recordable = 0;
-    std::size_t begin = 0;
-    std::optional<compaction_end> ended; // with what is written last
-    for (std::size_t at = 0; at < messages.size(); ++at) {
-        const message& m = messages[at];
-        if (!m.is_recordable()) continue;
-        ++recordable;
-        if (const auto* begun = m.event_if<compaction_begin>())
-            open_compaction_ = compaction_end{begun->reason, begun->mode, stop_reason::failed, {}, {}};
-        if (m.kind() != kind::compaction_end) continue;
-        ended = std::exchange(open_compaction_, std::nullopt);
-        const auto* end = m.event_if<compaction_end>();
-        if (end == nullptr || end->status != stop_reason::completed) continue;
-        co_await write(messages.subspan(begin, at + 1 - begin), to);
-        if (state_.options.trace != nullptr) state_.options.trace->rotate();
-        begin = at + 1;
-        recordable = 0;
-        ended.reset();
-    }
-    const std::int64_t lost_before = records_lost_;
-    if (recordable > 0) co_await write(messages.subspan(begin), to);
-    if (ended && records_lost_ > lost_before)
-        open_compaction_ = std::move(ended); // its end is not in the trace
-}
-
-result<std::vector<message>> session_core::history() const {
-    if (state_.options.trace == nullptr) return log_;
-    auto recorded = state_.options.trace->read_back();
-    if (!recorded || log_.empty()) return recorded;
-    std::vector<message> all;
-    std::merge(recorded.value().begin(), recorded.value().end(), log_.begin(), log_.end(),
-               std::back_inserter(all),
-               [](const message& a, const message& b) { return a.timestamp() < b.timestamp(); });
-    return all;
-}
-
-/// A trace that cannot be written never stops a run; it is said once and counted (D-24).
-task<void> session_core::write(std::span<const message> messages, guarded_trace& to) {
-    const auto is_recordable = [](const message& m) { return m.is_recordable(); };
-    if (state_.options.trace == nullptr) {
-        std::copy_if(messages.begin(), messages.end(), std::back_inserter(log_), is_recordable);
-        co_return;
-    }
-    const auto written = co_await to.write(messages);
-    if (written) co_return;
-    const std::int64_t lost_before = records_lost_;
-    if (written.error().code() !=
-        trace::errc::changed) { // these are written, to a file that is not what it was
-        std::copy_if(messages.begin(), messages.end(), std::back_inserter(log_), is_recordable);
-        records_lost_ = static_cast<std::int64_t>(log_.size());
-    }
-    if (!std::exchange(has_said_fault_, true)) {
-        state_.fault = trace_fault{text(state_.options.trace->path()), text(written.error().message()),
-                                   records_lost_};
-    } else if (state_.fault && records_lost_ > lost_before) {
-        state_.fault->lost = records_lost_;
-    }
+    return BOOST_OUTCOME_V2_NAMESPACE::success();
 }
 
 } // namespace thalweg

@@ -30,6 +30,7 @@ public:
         : state_(provider, environment, std::move(options)) {}
     session_core(const session_core&) = delete;
     session_core& operator=(const session_core&) = delete;
+    ~session_core();
 
     [[nodiscard]] stream<message, run_outcome> run(std::vector<message> input, run_options options);
     [[nodiscard]] stream<message, compaction_outcome> compact();
@@ -37,7 +38,7 @@ public:
     [[nodiscard]] stream<chunk, tool_result> launch_under(tool_context parent, text prompt);
     bool stop_background(const text& id, cancel_reason why) { return background_.stop(id, why); }
     [[nodiscard]] std::size_t background_count() const noexcept { return background_.count(); }
-    [[nodiscard]] bool restore(resumed_state from);
+    [[nodiscard]] result<void> restore(resumed_state from);
 
     bool interrupt(cancel_reason why);
     bool stop_after_answer();
@@ -59,7 +60,16 @@ public:
 private:
     class compaction_work;
     class run_work;
+    class sole_reader;
+    struct life {
+        std::uint64_t number_read = 0; // of the detached run that somebody reads; 0: nobody does
+    };
 
+    [[nodiscard]] stream<message, run_outcome> run_alive(std::shared_ptr<life> kept,
+                                                         std::vector<message> input, run_options options);
+    [[nodiscard]] stream<message, compaction_outcome> compact_alive(std::shared_ptr<life> kept);
+    [[nodiscard]] stream<message, run_outcome> read_detached(std::shared_ptr<life> kept);
+    [[nodiscard]] std::string list_tools();
     [[nodiscard]] std::string fault_of(std::span<const message> input) const;
     [[nodiscard]] std::string what_is_going_on() const;
     [[nodiscard]] task<void> record(std::span<const message> messages, guarded_trace& to);
@@ -72,7 +82,8 @@ private:
     void put_on_head(std::int64_t now_ms);
 
     session_state state_;
-    loop* loop_ = nullptr; // of the runs, since the first one
+    std::shared_ptr<life> life_ = std::make_shared<life>(); // shared with streams that have not ended
+    loop* loop_ = nullptr;                                  // of the runs, since the first one
     run_conductor* running_ = nullptr;
     const void* running_stream_ = nullptr; // stream::address() of that run
     compaction_work* compacting_ = nullptr;

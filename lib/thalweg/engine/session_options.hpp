@@ -77,8 +77,9 @@ struct session_options {
     std::string thinking_level = {}; ///< handed to the provider; empty = its default
     int max_turns = -1; ///< model requests of one run, retries not counted; zero or less: no limit (R-ENG-38)
     retry_policy retry = {};
-    tool_limits tools = {};
-    std::map<std::string, tool_limits, std::less<>> tool_overrides = {}; ///< by tool name
+    tool_limits tools = {}; ///< for tools whose definition has no time-out of its own
+    std::map<std::string, tool_limits, std::less<>> tool_overrides =
+        {}; ///< by tool name; before what the definition says
     command_policy commands = {};
     std::optional<compaction_settings> compaction = {};
     image_adapter adapt_image = {}; ///< for images in steered input

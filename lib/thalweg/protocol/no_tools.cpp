@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/environments/combine.hpp>
+#include <thalweg/protocol/no_tools.hpp>
 
 namespace thalweg::environments {
 
