@@ -202,3 +202,25 @@ CO_TEST_CASE("a call that ends a completed answer is answered, wherever the read
         co_await person.join();
     }
 }
+
+CO_TEST_CASE("a refused call has its decision and its output or neither, wherever the reader stops taking") {
+    for (std::size_t pieces = 1; pieces < 140; ++pieces) { // somewhere the budget ends between the two
+        const context here = co_await this_coroutine();
+        const std::vector<text> words(pieces, text("w"));
+        scripted_model model{answer().text_pieces(words).call("c", "t").text("so"), answer().text("done")};
+        session chat(std::ref(model), scripted_tools{{"t", tool_script()}});
+        scope person(here);
+        person.spawn(interrupt_later(chat, 1s));
+        stream_checker checker;
+        auto run = chat.run("go");
+        auto begun = co_await run.next();
+        checker.feed(*begun);
+        co_await sleep_through(10s); // the grace is over long before
+        while (auto m = co_await run.next())
+            checker.feed(*m);
+        checker.finish();
+        INFO(pieces << " pieces");
+        CHECK(checker.report() == "");
+        co_await person.join();
+    }
+}

@@ -189,8 +189,8 @@ task<void> run_conductor::on_call(message call) {
     const decision given = co_await ask(asked);
     if (context_.stop_requested()) co_return;
 
-    co_await send(message::approval_decision(given, call.tool_call_id()));
     if (given == decision::allow) {
+        co_await send(message::approval_decision(given, call.tool_call_id()));
         dispatch(record, std::move(asked));
         co_return;
     }
@@ -199,7 +199,9 @@ task<void> run_conductor::on_call(message call) {
     record.output = stamped(message::tool_call_output(why, call.tool_call_id())
                                 .with_provider_id(call.provider_id())
                                 .with_stop(stop_reason::aborted));
-    co_await send(*record.output);
+    // In one step, which no budget can part: whoever drops the driver leaves both or none (R-ENG-24).
+    driver_.post(stamped(message::approval_decision(given, call.tool_call_id())));
+    driver_.post(message(*record.output));
 }
 
 /// Policy first, then the approver; one that throws denies, none denies (R-ENG-22, R-ENG-26).
