@@ -101,6 +101,17 @@ public:
     explicit functions(tool first, Tools... more) : functions(listed(std::move(first), std::move(more)...)) {}
     explicit functions(std::vector<tool> tools);
 
+    /// Anything else stops the build with a sentence.
+    template <class... Other>
+        requires(sizeof...(Other) > 0 && !(std::same_as<std::remove_cvref_t<Other>, tool> && ...) &&
+                 !(std::convertible_to<Other, std::vector<tool>> && ...) &&
+                 !(std::derived_from<std::remove_cvref_t<Other>, functions> && ...))
+    explicit functions(Other&&...) {
+        static_assert(
+            (std::same_as<std::remove_cvref_t<Other>, tool> && ...),
+            "thalweg: functions takes tools: `functions(tool(\"name\", \"what it does\", callable))`");
+    }
+
     /// The same, with the fault as an error.
     [[nodiscard]] static result<functions> make(std::vector<tool> tools);
 

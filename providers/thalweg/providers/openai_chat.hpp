@@ -18,11 +18,13 @@
 #include <thalweg/net/http_message.hpp>
 #include <thalweg/protocol/provider.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace thalweg::providers {
@@ -88,6 +90,16 @@ public:
     /// Copies what it needs, and reads the environment, here and never later. Wrong options (no model,
     /// `extra` that is no JSON object) make every request fail with a sentence about it.
     explicit openai_chat(openai_chat_options options);
+
+    /// Anything else stops the build with a sentence.
+    template <class Other>
+        requires(!std::convertible_to<Other, openai_chat_options> &&
+                 !std::derived_from<std::remove_cvref_t<Other>, openai_chat>)
+    explicit openai_chat(Other&&) {
+        static_assert(std::convertible_to<Other, openai_chat_options>,
+                      "thalweg: openai_chat takes openai_chat_options: "
+                      "`openai_chat({.model = \"name\", .base_url = \"http://...\"})`");
+    }
 
     /// Errors: in the outcome, see the providers table; messages name method, URL, status and the server's
     /// words, never the key. Cancel: a stop request ends it as aborted; dropping the stream closes the

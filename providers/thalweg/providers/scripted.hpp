@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,16 @@ public:
     template <std::same_as<scripted_answer>... Answer>
     explicit scripted(Answer... answers) {
         (script_.push_back(std::move(answers)), ...);
+    }
+
+    /// Anything else stops the build with a sentence.
+    template <class... Other>
+        requires(sizeof...(Other) > 0 &&
+                 !(std::same_as<std::remove_cvref_t<Other>, scripted_answer> && ...) &&
+                 !(std::derived_from<std::remove_cvref_t<Other>, scripted> && ...))
+    explicit scripted(Other&&...) {
+        static_assert((std::same_as<std::remove_cvref_t<Other>, scripted_answer> && ...),
+                      "thalweg: a scripted model takes answers: `scripted(answer().text(\"hello\"))`");
     }
 
     void add(scripted_answer more) { script_.push_back(std::move(more)); }
