@@ -8,8 +8,8 @@
 
 using namespace thalweg;
 using environments::functions;
-using environments::detail::json_schema;
 using testing::run_tool;
+using thalweg::json_schema;
 
 namespace {
 

@@ -52,9 +52,13 @@ std::vector<sample> public_samples() {
     thalweg::request_end end{thalweg::stop_reason::completed, {}, {}, {}};
     end.why = thalweg::finish::length;
     end.max_attempts = 5;
+    thalweg::request_end thrown{thalweg::stop_reason::failed, text("gone"), 1, {}};
+    thrown.is_outside = true;
     return {
         {message::event(end),
          R"({"type":"event_msg","payload":{"type":"request_end","status":"completed","finish":"length","max_attempts":5}})"},
+        {message::event(thrown),
+         R"({"type":"event_msg","payload":{"type":"request_end","status":"failed","error_message":"gone","attempt":1,"finish":"end","outside":true}})"},
         {message::tool_call_output("4", "c1").with_details("[1]"),
          R"({"type":"model_msg","payload":{"type":"tool_call_output","role":"user","output":"4","tool_call_id":"c1","stop_reason":"completed"},"details":[1]})"},
         {message::partial_tool_call_output(thalweg::frame::delta, "c1", "4").as_closing(),
@@ -108,7 +112,8 @@ TEST_CASE("a fact log is written and read back without loss") {
 TEST_CASE("what is fact about a public message is not on the wire") {
     for (const sample& s : public_samples()) {
         const std::string wire = to_json(s.m);
-        for (const std::string_view word : {"finish", "max_attempts", "details", "closing", "trace_only"})
+        for (const std::string_view word :
+             {"finish", "max_attempts", "outside", "details", "closing", "trace_only"})
             CHECK(wire.find(word) == std::string::npos);
     }
 }

@@ -42,6 +42,7 @@ task<tool_seen> run_tool(E& environment, std::string name, std::string arguments
         else
             seen.pieces.push_back(piece->content().str());
     }
+    if (!output.result().output().empty()) seen.pieces.push_back(output.result().output().str());
     seen.stop = output.result().stop();
     seen.note = output.result().note();
     co_return std::move(seen);

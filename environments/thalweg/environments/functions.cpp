@@ -52,7 +52,7 @@ tool::tool(text name, text description) : definition_{std::move(name), std::move
 
 void tool::take_schema(text schema) {
     definition_.parameters = std::move(schema);
-    auto compiled = environments::detail::json_schema::compile(definition_.parameters);
+    auto compiled = json_schema::compile(definition_.parameters);
     if (compiled)
         schema_ = std::move(compiled.value());
     else if (fault_.empty())

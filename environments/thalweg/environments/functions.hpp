@@ -77,7 +77,7 @@ private:
     void put(F callable);
 
     tool_definition definition_;
-    std::shared_ptr<const environments::detail::json_schema> schema_; // raw tools only
+    std::shared_ptr<const json_schema> schema_; // raw tools only
     std::shared_ptr<environments::detail::tool_body> body_;
     std::string fault_;
 };

@@ -227,7 +227,7 @@ void agent_view::machine::on_request_end(const request_end& end) {
     if (stop < agent_stop::error) answer_.settle(out_);
     const text error = error_of(end, stop);
     if (stop == agent_stop::error && end.retry_in_ms) schedule_retry(end, error);
-    finish_answer(stop, stop < agent_stop::error ? text() : error, false);
+    finish_answer(stop, stop < agent_stop::error ? text() : error, end.is_outside);
 }
 
 /// message_end; then the batch, or the end of the turn. Ends in the state turn or tools.

@@ -76,6 +76,8 @@ task<void> model_run::drive(std::span<const message> input, text thinking_level,
                             std::move(thinking_level));
         auto answer = session_.provider.generate(std::move(asked));
         while (delta* piece = co_await settling_peek(answer, *this)) {
+            if (session_.sends_facts && to_ == audience::everyone && !std::exchange(has_begun_, true))
+                framer_.pending().push_back(message::response_begin());
             bool consumed = false;
             while (!consumed) {
                 consumed = framer_.step(*piece);
@@ -95,14 +97,19 @@ task<void> model_run::drive(std::span<const message> input, text thinking_level,
         }
         outcome_ = std::move(answer.result());
     } catch (const std::exception& e) {
-        outcome_ = model_outcome::failed(std::string("the provider threw: ") + e.what());
+        outcome_ = thrown(e.what());
     } catch (...) {
-        outcome_ = model_outcome::failed("the provider threw something that is no std::exception");
+        outcome_ = thrown("something that is no std::exception");
     }
     verdict_ = framer_.finish(*outcome_);
     co_await flush();
     auto call = framer_.finished_call();
     if (call && calls != nullptr) co_await calls->on_call(std::move(*call));
+}
+
+model_outcome model_run::thrown(const char* what) {
+    has_thrown_ = true;
+    return model_outcome::failed((session_.quotes_faults ? "" : "the provider threw: ") + std::string(what));
 }
 
 task<void> model_run::flush() {
@@ -146,9 +153,12 @@ std::optional<std::chrono::milliseconds> model_run::wish_to_wait() const {
 }
 
 void model_run::close(std::span<const message> input, int ordinal,
-                      std::optional<std::chrono::milliseconds> retry_in, token_counts& used) {
+                      std::optional<std::chrono::milliseconds> retry_in, token_counts& used,
+                      std::optional<int> most) {
     request_end end;
     end.status = verdict_->status;
+    end.max_attempts = most;
+    end.is_outside = has_thrown_;
     if (is_completed()) {
         const token_counts& counted = framer_.usage();
         session_.usage += std::exchange(session_.unreported_usage, {});
@@ -157,6 +167,7 @@ void model_run::close(std::span<const message> input, int ordinal,
         session_.note_total(counted.total);
         if (to_ == audience::everyone) ++session_.turns;
         if (ordinal > 1) end.attempt = ordinal;
+        end.why = outcome_ ? outcome_->why() : finish::end;
         message usage = message::event(token_usage{session_.usage, counted});
         usage.stamp(loop_->wall_ms());
         out_.post(std::move(usage));

@@ -60,14 +60,20 @@ public:
     /// The same request can never succeed, and the session wants to know at once.
     [[nodiscard]] bool is_hopeless() const;
     [[nodiscard]] std::optional<std::chrono::milliseconds> wish_to_wait() const;
+    /// The provider itself threw, before or inside its stream.
+    [[nodiscard]] bool has_thrown() const noexcept { return has_thrown_; }
+    /// Other words, or another verdict, for what close() is going to say.
+    void reword(stop_reason status, std::string why) {
+        verdict_ = answer_framer::verdict{status, std::move(why)};
+    }
     /// The provider says that the context is too long for the model.
     [[nodiscard]] bool is_too_long() const noexcept { return outcome_ && outcome_->is_context_too_long(); }
 
     /// Sends token_usage and request_end, whatever the budget (D-04). A completed request's input and answer
     /// become the context (R-PRO-50). `retry_in`: the wait before the next attempt, if it is announced.
-    /// `used` grows by what was used.
+    /// `used` grows by what was used. `most` is how many repeats there would be at most.
     void close(std::span<const message> input, int ordinal, std::optional<std::chrono::milliseconds> retry_in,
-               token_counts& used);
+               token_counts& used, std::optional<int> most = std::nullopt);
 
     /// The complete messages of the answer so far.
     [[nodiscard]] const std::vector<message>& segments() const noexcept { return framer_.segments(); }
@@ -75,6 +81,7 @@ public:
 private:
     [[nodiscard]] task<void> drive(std::span<const message> input, text thinking_level, call_handler* calls);
     [[nodiscard]] task<void> flush();
+    [[nodiscard]] model_outcome thrown(const char* what);
     class settling_peek;
     void settle();
     [[nodiscard]] bool address(message& m);
@@ -89,6 +96,8 @@ private:
     loop* loop_ = nullptr;         // since pull()
     std::size_t sent_ = 0;         // of the framer's pending messages
     bool text_was_framed_ = false; // the stream has got the answer's text as frames
+    bool has_begun_ = false;       // the model has begun to answer, and it was said
+    bool has_thrown_ = false;
 };
 
 } // namespace thalweg

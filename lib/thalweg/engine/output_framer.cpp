@@ -37,11 +37,14 @@ void output_framer::pass(text valid) {
 void output_framer::delta(text piece) {
     start();
     content_ += piece.view();
-    pending_.push_back(message::partial_tool_call_output(frame::delta, id_, std::move(piece)));
+    message m = message::partial_tool_call_output(frame::delta, id_, std::move(piece));
+    if (is_closing_) m = std::move(m).as_closing();
+    pending_.push_back(std::move(m));
 }
 
 void output_framer::finish(stop_reason status, const std::vector<std::string>& notes,
-                           std::vector<text> images) {
+                           std::vector<text> images, text details_json) {
+    is_closing_ = true;
     std::string rest;
     repair_.flush(rest);
     pass(text(rest));
@@ -64,22 +67,23 @@ void output_framer::finish(stop_reason status, const std::vector<std::string>& n
         pending_.push_back(message::partial_tool_call_output(frame::delta, id_).with_images(images));
     }
     pending_.push_back(message::partial_tool_call_output(frame::stop, id_).with_stop(status));
-    complete(status, std::move(images));
+    complete(status, std::move(images), std::move(details_json));
 }
 
 void output_framer::finish_bare(std::string_view output) {
     const std::string valid = utf8::make_valid(output);
     if (started_) return finish(stop_reason::failed, {valid}, {});
     content_ = valid;
-    complete(stop_reason::failed, {});
+    complete(stop_reason::failed, {}, {});
 }
 
-void output_framer::complete(stop_reason status, std::vector<text> images) {
+void output_framer::complete(stop_reason status, std::vector<text> images, text details_json) {
     finished_ = true;
     message output = message::tool_call_output(text(content_), id_)
                          .with_provider_id(provider_id_)
                          .with_stop(status);
     if (!images.empty()) output = std::move(output).with_images(std::move(images));
+    if (!details_json.empty()) output = std::move(output).with_details(std::move(details_json));
     pending_.push_back(std::move(output));
 }
 

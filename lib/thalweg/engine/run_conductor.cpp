@@ -4,7 +4,6 @@
 
 #include <thalweg/engine/compaction.hpp>
 #include <thalweg/engine/grace.hpp>
-#include <thalweg/engine/tool_run.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -174,68 +173,11 @@ task<void> run_conductor::request(int ordinal) {
     tools_ = &tools;
     co_await attempt_->request.pull(attempt_input_, thinking_level_, this);
     attempt_->is_committed = attempt_->request.is_completed();
-    attempt_->request.close(attempt_input_, ordinal, wait_before_retry(ordinal), outcome_.usage_);
+    attempt_->request.close(attempt_input_, ordinal, wait_before_retry(ordinal), outcome_.usage_,
+                            session_.options.retry.most);
     co_await tools.join();
     tools_ = nullptr;
-}
-
-// Approval and dispatch
-// ------------------------------------------------------------------------------------------------
-
-task<void> run_conductor::on_call(message call) {
-    call_record& record = attempt_->calls.emplace_back(call_record{call, std::nullopt});
-    if (context_.stop_requested()) co_return; // R-ENG-25
-    tool_call asked(call.name(), call.content(), call.tool_call_id());
-    const decision given = co_await ask(asked);
-    if (context_.stop_requested()) co_return;
-
-    if (given == decision::allow) {
-        co_await send(message::approval_decision(given, call.tool_call_id()));
-        dispatch(record, std::move(asked));
-        co_return;
-    }
-    const text why(given == decision::forbidden ? "Tool call denied by policy."
-                                                : "Tool call denied by user.");
-    record.output = stamped(message::tool_call_output(why, call.tool_call_id())
-                                .with_provider_id(call.provider_id())
-                                .with_stop(stop_reason::aborted));
-    // In one step, which no budget can part: whoever drops the driver leaves both or none (R-ENG-24).
-    driver_.post(stamped(message::approval_decision(given, call.tool_call_id())));
-    driver_.post(message(*record.output));
-}
-
-/// Policy first, then the approver; one that throws denies, none denies (R-ENG-22, R-ENG-26).
-task<decision> run_conductor::ask(const tool_call& call) {
-    decision given = decision::deny;
-    if (!options_.approve) co_return given;
-    if (!session_.options.commands.forbids(call).empty()) co_return decision::forbidden;
-    try {
-        given = co_await options_.approve(call);
-    } catch (...) {
-        given = decision::deny; // the rule for an approver that fails, whatever it threw
-    }
-    co_return given;
-}
-
-/// The tool is a producer before the driver goes on (R-ENG-12); nothing waits for it until the end of the
-/// turn.
-void run_conductor::dispatch(call_record& record, tool_call call) {
-    const session_options& options = session_.options;
-    const auto special = options.tool_overrides.find(call.name().view());
-    const auto known = std::find_if(session_.tools.begin(), session_.tools.end(),
-                                    [&call](const tool_definition& t) { return t.name == call.name(); });
-    const bool unknown = known == session_.tools.end();
-    tool_limits limits = special != options.tool_overrides.end() ? special->second : options.tools;
-    if (special == options.tool_overrides.end() && !unknown)
-        limits.timeout = known->timeout.value_or(limits.timeout);
-    const tool_context around(options_.approve, options_.depth,
-                              options_.max_depth.value_or(options.max_depth), session_.grace, host_);
-    tool_job job = tool_job(std::move(call), record.call.provider_id(), session_.environment)
-                       .with_limits(limits)
-                       .with_context(around)
-                       .start_on_entry(options.start_on_entry)
-                       .unknown(unknown);
-    tools_->spawn(run_tool(std::move(job), point_.attach(), record.output));
+    if (session_.sends_facts && attempt_->is_committed) co_await settle_calls();
 }
 
 // Between two turns
@@ -333,7 +275,8 @@ task<void> run_conductor::steer_in(std::vector<message> input) {
     for (message& m : steered) {
         m.stamp(context_.loop().wall_ms());
         next_input_.push_back(m);
-        co_await send(std::move(m));
+        co_await send(m);
+        if (session_.sends_facts) co_await send(std::move(m).as_input());
     }
 }
 

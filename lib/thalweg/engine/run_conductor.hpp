@@ -85,6 +85,9 @@ private:
     [[nodiscard]] task<void> on_call(message call) override;
     [[nodiscard]] task<decision> ask(const tool_call& call);
     void dispatch(call_record& record, tool_call call);
+    [[nodiscard]] task<void> announce(const tool_call& call);
+    [[nodiscard]] task<void> settle_calls();
+    [[nodiscard]] const tool_definition* find_tool(const text& name) const;
 
     [[nodiscard]] task<next> after_answer();
     [[nodiscard]] task<next> compact(compaction_reason why, bool is_mid_run);

@@ -118,6 +118,27 @@ session_core::~session_core() {
            "a session outlives the streams of its runs: read them to the end or drop them first");
 }
 
+namespace {
+
+/// The last fact of a run.
+message end_fact(const run_outcome& outcome, loop& on) {
+    using end = run_outcome::end;
+    run_end last;
+    last.reason = text(outcome.why());
+    switch (outcome.how()) {
+    case end::answered:
+    case end::max_turns: last.how = run_ending::finished; break;
+    case end::interrupted:
+    case end::stopped: last.how = run_ending::aborted; break;
+    default: last.how = run_ending::failed; break;
+    }
+    message fact = message::event(std::move(last));
+    fact.stamp(on.wall_ms());
+    return fact;
+}
+
+} // namespace
+
 // Runs and compactions
 // ---------------------------------------------------------------------------------------------------
 
@@ -146,10 +167,19 @@ stream<message, run_outcome> session_core::run_alive(std::shared_ptr<life> kept,
         if (!m.has_timestamp()) m.stamp(here.loop().wall_ms());
     }
     std::vector<message> records = opening_records(input, here.loop());
+    std::vector<message> facts;
+    state_.sends_facts = options.facts;
+    if (options.facts) {
+        facts.push_back(message::run_begin().with_timestamp(here.loop().wall_ms()));
+        for (const message& m : input)
+            facts.push_back(message(m).as_input());
+    }
     conductor.submit(take_input(std::move(input))); // now, so that a run that is dropped here owes it
     co_await record(records, trace);
     if (!records.empty() && records.back().kind() == kind::tool_list_ready)
         co_yield std::move(records.back());
+    for (message& m : facts)
+        co_yield std::move(m);
 
     scope producers(conductor.context());
     producers.spawn(conductor.conduct());
@@ -169,6 +199,7 @@ stream<message, run_outcome> session_core::run_alive(std::shared_ptr<life> kept,
         co_await record(std::span(&fault, 1), trace);
         co_yield std::move(fault);
     }
+    if (options.facts) co_yield end_fact(conductor.outcome(), here.loop());
     co_return std::move(conductor.outcome());
 }
 

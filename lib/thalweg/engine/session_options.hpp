@@ -104,6 +104,10 @@ struct run_options {
     std::string_view thinking_level =
         {}; ///< instead of the session's (R-ENG-58); lives until the run has begun
 
+    /// The stream has the facts, too (message::is_fact(), R-EVT-101): what agent_view makes agent events of.
+    /// They are neither recorded nor part of the public stream.
+    bool facts = false;
+
     // For a session that runs under a tool call of another one, see session::run_under().
     int depth = 0;                                       ///< sessions above this one
     std::optional<int> max_depth = {};                   ///< instead of the session's

@@ -5,6 +5,7 @@
 #include <thalweg/async/scope.hpp>
 #include <thalweg/async/sleep.hpp>
 #include <thalweg/engine/output_framer.hpp>
+#include <thalweg/protocol/growing_text.hpp>
 #include <thalweg/protocol/json.hpp>
 
 #include <exception>
@@ -12,6 +13,18 @@
 #include <vector>
 
 namespace thalweg {
+
+namespace {
+
+/// Details are any JSON; what is none becomes a JSON string rather than be lost.
+text as_json(text details) {
+    if (details.empty() || !json::check(details)) return details;
+    std::string quoted;
+    json::append_string(quoted, utf8::make_valid(details));
+    return text(quoted);
+}
+
+} // namespace
 
 class tool_run {
 public:
@@ -27,15 +40,18 @@ private:
     task<void> execute();
     task<void> pull();
     task<void> forward(message m);
+    task<void> show(text progress, text details);
     task<void> watch(scope& body);
     task<void> flush();
-    void conclude(bool interrupted);
+    [[nodiscard]] body_ending ending(bool interrupted);
+    void conclude(body_ending how);
     [[nodiscard]] std::string refusal() const;
 
     tool_job job_;
     merge<message>::producer out_;
     std::optional<message>& output_;
     output_framer framer_;
+    growing_text held_; // output that is not final
     std::optional<tool_result> result_;
     std::optional<std::string> thrown_; // by the tool
     std::optional<std::string> broken_; // by the environment
@@ -75,6 +91,7 @@ std::string tool_run::refusal() const {
 
 task<void> tool_run::execute() {
     const context here = co_await this_coroutine();
+    if (job_.facts_) framer_.pending().push_back(message::body_begin(job_.call_.id()));
     co_await flush();
     {
         scope body(here);
@@ -84,7 +101,12 @@ task<void> tool_run::execute() {
         co_await body.join();
         clock.drop();
     }
-    conclude(here.stop_requested());
+    body_ending how = ending(here.stop_requested());
+    if (job_.voice_ == nullptr) {
+        conclude(std::move(how));
+        co_return;
+    }
+    co_await job_.voice_->conclude(std::move(how), held_.look().str(), framer_);
 }
 
 /// The tool itself, up to its result. Whatever it throws is kept for conclude().
@@ -94,8 +116,15 @@ task<void> tool_run::pull() {
         auto output = job_.environment_.execute(std::move(call), job_.around_);
         while (chunk* piece = co_await output.peek()) {
             if (piece->kind() == chunk::type::text) {
+                if (job_.voice_ != nullptr && job_.voice_->holds_back()) {
+                    held_.append(utf8::make_valid(piece->content()));
+                    co_await show(held_.look(), {});
+                    continue;
+                }
                 framer_.add(std::move(piece->content()));
                 co_await flush();
+            } else if (piece->kind() == chunk::type::progress) {
+                co_await show(text(utf8::make_valid(piece->content())), as_json(piece->details()));
             } else if (piece->kind() == chunk::type::forwarded) {
                 co_await forward(std::move(piece->forwarded()));
             }
@@ -108,6 +137,17 @@ task<void> tool_run::pull() {
     } catch (...) {
         thrown_ = "an exception that is no std::exception";
     }
+}
+
+/// A snapshot of the tool's progress, for the views that show it (C15 of the two views: never a part of the
+/// output).
+task<void> tool_run::show(text progress, text details) {
+    if (!job_.facts_) co_return;
+    const context here = co_await this_coroutine();
+    message m = message::call_progress(job_.call_.id(), std::move(progress), std::move(details));
+    m.stamp(here.loop().wall_ms());
+    const bool taken = co_await out_.send(std::move(m));
+    static_cast<void>(taken); // as in forward()
 }
 
 /// Passes a child's message on. The parent's trace gets a pointer to a direct child, and the call's output
@@ -146,26 +186,42 @@ task<void> tool_run::watch(scope& body) {
     body.drop();
 }
 
-void tool_run::conclude(bool interrupted) {
-    if (broken_) return framer_.finish_bare("[tool error] " + *broken_);
+body_ending tool_run::ending(bool interrupted) {
+    body_ending how;
+    how.result = std::move(result_);
+    how.thrown = std::move(thrown_);
+    how.broken = std::move(broken_);
+    if (timed_out_) how.timed_out = job_.limits_.timeout;
+    how.interrupted = interrupted;
+    if (how.result) how.result->details() = as_json(std::move(how.result->details()));
+    return how;
+}
 
-    const std::optional<stop_reason> own = result_ ? result_->stop() : std::nullopt;
+/// A session's words (R-ENV-07…0A).
+void tool_run::conclude(body_ending how) {
+    if (how.broken) return framer_.finish_bare("[tool error] " + *how.broken);
+
+    const std::optional<stop_reason> own = how.result ? how.result->stop() : std::nullopt;
     stop_reason status = stop_reason::completed;
     std::vector<std::string> notes;
-    if (result_) notes.push_back(result_->note());
-    if (interrupted || (own == stop_reason::aborted && !timed_out_)) {
+    if (how.result) {
+        framer_.add_last(std::move(how.result->output()));
+        notes.push_back(how.result->note());
+    }
+    if (how.interrupted || (own == stop_reason::aborted && !how.timed_out)) {
         status = stop_reason::aborted;
         notes.emplace_back("[interrupted: tool aborted by user]");
-    } else if (timed_out_) {
+    } else if (how.timed_out) {
         status = stop_reason::failed;
-        notes.push_back("[tool timeout: exceeded " + std::to_string(job_.limits_.timeout.count()) + "ms]");
-    } else if (thrown_) {
+        notes.push_back("[tool timeout: exceeded " + std::to_string(how.timed_out->count()) + "ms]");
+    } else if (how.thrown) {
         status = stop_reason::failed;
-        notes.push_back("[tool error] " + *thrown_);
+        notes.push_back("[tool error] " + *how.thrown);
     } else if (own) {
         status = *own;
     }
-    framer_.finish(status, notes, result_ ? std::move(result_->images()) : std::vector<text>());
+    if (!how.result) return framer_.finish(status, notes, {});
+    framer_.finish(status, notes, std::move(how.result->images()), std::move(how.result->details()));
 }
 
 task<void> tool_run::flush() {

@@ -76,8 +76,24 @@ public:
             "[tool error] the tool's stream ended without a result: it lacks a co_return at its end");
     }
 
+    /// The last piece of the output, UTF-8: of a tool that has all of it at its end. Views show it as the
+    /// result and not as progress.
+    tool_result with_output(text last_piece) && {
+        output_ = std::move(last_piece);
+        return std::move(*this);
+    }
     tool_result with_images(std::vector<text> data_urls) && {
         images_ = std::move(data_urls);
+        return std::move(*this);
+    }
+    /// Any JSON beside the output, for people and programs, never for the model (D-13).
+    tool_result with_details(text json) && {
+        details_ = std::move(json);
+        return std::move(*this);
+    }
+    /// A hint to an agent: when every result of an answer's calls has it, the model is not asked again.
+    tool_result terminating() && {
+        terminates_ = true;
         return std::move(*this);
     }
 
@@ -85,14 +101,20 @@ public:
     [[nodiscard]] const std::string& note() const noexcept {
         return note_;
     } ///< one line for the end of the output
+    [[nodiscard]] text& output() noexcept { return output_; }
     [[nodiscard]] std::vector<text>& images() noexcept { return images_; }
+    [[nodiscard]] text& details() noexcept { return details_; }
+    [[nodiscard]] bool terminates() const noexcept { return terminates_; }
 
 private:
     tool_result(std::optional<stop_reason> stop, std::string note) : stop_(stop), note_(std::move(note)) {}
 
     std::optional<stop_reason> stop_;
     std::string note_;
+    text output_;
     std::vector<text> images_;
+    text details_;
+    bool terminates_ = false;
 };
 
 /// Thrown by an environment when its own machinery is broken, as opposed to a tool that fails: the call's
@@ -121,8 +143,8 @@ class tool_context {
 public:
     tool_context() = default;
     tool_context(approver asks, int depth, int max_depth, std::chrono::milliseconds grace,
-                 background_host& host) noexcept
-        : approve_(asks), depth_(depth), max_depth_(max_depth), grace_(grace), host_(&host) {}
+                 background_host* host) noexcept
+        : approve_(asks), depth_(depth), max_depth_(max_depth), grace_(grace), host_(host) {}
 
     /// Who decides about calls of a child session (R-ENG-81): the approver of the run that made this call. It
     /// refers to what the caller of that run gave, and lives as long.
@@ -135,7 +157,7 @@ public:
     /// What this call gets after a stop request before it is destroyed where it is suspended (R-ENG-35).
     [[nodiscard]] std::chrono::milliseconds grace() const noexcept { return grace_; }
     /// Lets `rest` go on when this call has ended (R-ENG-84). False, and `rest` is dropped, where nobody
-    /// takes it over: in a context that no session made.
+    /// takes it over: in a context that no session made, an agent's included.
     bool keep_running(text id, stream<chunk, tool_result> rest) const {
         if (host_ == nullptr) return false;
         host_->adopt(std::move(id), std::move(rest));

@@ -30,6 +30,7 @@ struct event_writer {
         if (!facts) return;
         payload.word("finish", finish_names[static_cast<std::size_t>(e.why)]);
         payload.optional("max_attempts", e.max_attempts);
+        if (e.is_outside) payload.raw("outside", "true");
     }
 
     void operator()(const token_usage& e) const {

@@ -53,6 +53,7 @@ struct request_end {
     // Facts: part of a fact log, never of the wire form (R-EVT-101).
     finish why = finish::end;        ///< of a completed request
     std::optional<int> max_attempts; ///< how many repeats the run would make at most
+    bool is_outside = false;         ///< the fault was the provider's own, not one of its stream (R-EVT-74)
 };
 
 struct token_usage {

@@ -298,8 +298,8 @@ void append_json(std::string& out, const message& m);
 
 /// Appends the form of a fact log, without a line end: the wire form plus what is fact. Facts have the
 /// envelope type "fact", an input the envelope member `"input":true`, a closing piece `"closing":true`,
-/// request_end the members `finish` and `max_attempts`, an output `details`. For recordings inside one
-/// installation: a wire reader refuses such a line or takes these members for unknown ones.
+/// request_end the members `finish`, `max_attempts` and `outside`, an output `details`. For recordings inside
+/// one installation: a wire reader refuses such a line or takes these members for unknown ones.
 void append_fact_json(std::string& out, const message& m);
 
 struct parse_options {

@@ -87,6 +87,10 @@ event_payload read_event(kind k, object_reader& payload, bool facts) {
         if (facts) {
             read.why = payload.optional_word<finish>("finish", detail::finish_names).value_or(finish::end);
             read.max_attempts = payload.optional_integer<int>("max_attempts");
+            if (const auto outside = payload.optional("outside")) {
+                if (outside->raw() != "true") payload.reject(*outside, "outside", "true");
+                read.is_outside = true;
+            }
         }
         return read;
     }

@@ -23,6 +23,7 @@ struct tool_definition {
     /// What one call may take (R-ENV-05); zero or less: any time. Without it, and where the session has
     /// limits for this very tool, those of the session hold.
     std::optional<std::chrono::milliseconds> timeout = {};
+    bool sequential = false; ///< no other call of an agent's answer runs beside it (R-EVT-34)
 };
 
 } // namespace thalweg

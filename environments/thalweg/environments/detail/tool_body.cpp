@@ -29,7 +29,6 @@ tool_stream drive(std::unique_ptr<plain_call> call) {
     auto fault = call->prepare();
     if (fault) co_return tool_result::failed(*fault);
     answer said = call->run();
-    if (!said.content.empty()) co_yield chunk::text(std::move(said.content));
     co_return std::move(said.result);
 }
 
@@ -38,7 +37,6 @@ tool_stream drive(std::unique_ptr<task_call> call) {
     if (fault) co_return tool_result::failed(*fault);
     call->begin();
     answer said = co_await result_of(*call);
-    if (!said.content.empty()) co_yield chunk::text(std::move(said.content));
     co_return std::move(said.result);
 }
 
@@ -65,7 +63,6 @@ tool_stream drive(std::shared_ptr<blocking_call> call) {
     if (fault) co_return tool_result::failed(*fault);
     const bool ran = co_await run_on_pool(call);
     if (!ran) co_return tool_result::aborted();
-    if (!call->said->content.empty()) co_yield chunk::text(std::move(call->said->content));
     co_return std::move(call->said->result);
 }
 

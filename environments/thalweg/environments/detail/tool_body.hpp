@@ -12,7 +12,7 @@
 
 #include <thalweg/environments/detail/callable.hpp>
 #include <thalweg/environments/detail/job.hpp>
-#include <thalweg/environments/detail/json_schema.hpp>
+#include <thalweg/protocol/json_schema.hpp>
 
 #include <coroutine>
 #include <memory>
@@ -27,9 +27,8 @@ using tool_stream = stream<chunk, tool_result>;
 class answer {
 public:
     explicit answer(tool_result r) : result(std::move(r)) {}
-    explicit answer(text said) : content(std::move(said)), result(tool_result::completed()) {}
+    explicit answer(text said) : result(tool_result::completed().with_output(std::move(said))) {}
 
-    text content;
     tool_result result;
 };
 

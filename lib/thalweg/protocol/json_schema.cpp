@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/environments/detail/json_schema.hpp>
 #include <thalweg/protocol/detail/codec.hpp>
+#include <thalweg/protocol/json_schema.hpp>
 
 #ifndef VALIJSON_USE_EXCEPTIONS
 #define VALIJSON_USE_EXCEPTIONS 1 // otherwise a schema it does not like ends the program
 #endif
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <valijson/adapters/boost_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <unordered_map>
 
-namespace thalweg::environments::detail {
+namespace thalweg {
 
 namespace {
 
@@ -185,10 +187,124 @@ std::string sentence_of(const valijson::ValidationResults::Error& found, json::v
     return path + says + (at && !at->is_object() ? ", got " + thalweg::detail::shown(*at) : "");
 }
 
+/// Gives values the types that a schema wants, where a neighboring type was written.
+class conversion {
+public:
+    explicit conversion(const bj::value& root) : root_(root) {}
+
+    /// True if something was changed.
+    bool convert(const bj::value& schema, bj::value& value) {
+        const auto* object = schema.if_object();
+        if (!object) return false;
+        if (const auto* reference = object->if_contains("$ref"); reference && reference->is_string()) {
+            bj::error_code code;
+            const bj::value* target = root_.find_pointer(reference->get_string().subview(1), code);
+            return target != nullptr && convert(*target, value); // it ends: see reference_check
+        }
+        bool changed = false;
+        if (const auto* type = object->if_contains("type")) changed = fit(*type, value);
+        if (auto* members = value.if_object()) changed = convert_members(*object, *members) || changed;
+        const auto* items = object->if_contains("items");
+        if (auto* elements = value.if_array(); elements && items) {
+            for (auto& each : *elements)
+                changed = convert(*items, each) || changed;
+        }
+        return changed;
+    }
+
+private:
+    bool convert_members(const bj::object& schema, bj::object& members) {
+        const auto* properties = schema.if_contains("properties");
+        const auto* wanted = properties ? properties->if_object() : nullptr;
+        if (!wanted) return false;
+        bool changed = false;
+        for (const auto& each : *wanted) {
+            auto* given = members.if_contains(each.key());
+            if (!given) continue;
+            if (given->is_null() && !is_required(schema, each.key()) && !takes(each.value(), "null")) {
+                members.erase(each.key());
+                changed = true;
+            } else {
+                changed = convert(each.value(), *given) || changed;
+            }
+        }
+        return changed;
+    }
+
+    static bool is_required(const bj::object& schema, bj::string_view name) {
+        const auto* required = schema.if_contains("required");
+        const auto* names = required ? required->if_array() : nullptr;
+        if (!names) return false;
+        return std::any_of(names->begin(), names->end(),
+                           [&](const bj::value& n) { return n.is_string() && n.get_string() == name; });
+    }
+    /// A schema without a type takes everything.
+    static bool takes(const bj::value& schema, bj::string_view type) {
+        const auto* object = schema.if_object();
+        const auto* types = object ? object->if_contains("type") : nullptr;
+        if (!types) return true;
+        if (types->is_string()) return types->get_string() == type;
+        const auto* list = types->if_array();
+        return list && std::any_of(list->begin(), list->end(), [&](const bj::value& t) {
+                   return t.is_string() && t.get_string() == type;
+               });
+    }
+
+    static bool is_of(bj::string_view type, const bj::value& value) {
+        if (type == "string") return value.is_string();
+        if (type == "boolean") return value.is_bool();
+        if (type == "null") return value.is_null();
+        if (type == "array") return value.is_array();
+        if (type == "object") return value.is_object();
+        if (type == "number") return value.is_number();
+        if (const double* number = value.if_double()) return std::trunc(*number) == *number;
+        return type == "integer" && value.is_number();
+    }
+
+    static bool fit(const bj::value& types, bj::value& value) {
+        bj::array one;
+        if (types.is_string()) one.push_back(types);
+        const bj::array& list = types.is_array() ? types.get_array() : one;
+        for (const auto& type : list)
+            if (type.is_string() && is_of(type.get_string(), value)) return false;
+        return std::any_of(list.begin(), list.end(), [&value](const bj::value& type) {
+            return type.is_string() && become(type.get_string(), value);
+        });
+    }
+
+    static bool become(bj::string_view type, bj::value& value) {
+        if (type == "string" && (value.is_number() || value.is_bool())) {
+            value = bj::serialize(value);
+            return true;
+        }
+        if (type == "boolean" && value.is_string()) {
+            const auto& word = value.get_string();
+            if (word != "true" && word != "false") return false;
+            value = word == "true";
+            return true;
+        }
+        if (type == "boolean" && value.is_int64()) {
+            const auto number = value.get_int64();
+            if (number != 0 && number != 1) return false;
+            value = number == 1;
+            return true;
+        }
+        if ((type != "number" && type != "integer") || !value.is_string()) return false;
+        bj::error_code code;
+        const bj::value read = bj::parse(value.get_string(), code);
+        if (code || !read.is_number() || !is_of(type, read)) return false;
+        value = read;
+        return true;
+    }
+
+    const bj::value& root_;
+};
+
 } // namespace
 
 struct json_schema::parts {
     valijson::Schema schema;
+    bj::value tree; // the same, as JSON
 };
 
 json_schema::json_schema(std::unique_ptr<parts> p) noexcept : parts_(std::move(p)) {}
@@ -207,10 +323,22 @@ result<std::shared_ptr<const json_schema>> json_schema::compile(std::string_view
         reference_check(tree).everywhere(tree);
         valijson::SchemaParser(valijson::SchemaParser::kDraft7)
             .populateSchema(valijson::adapters::BoostJsonAdapter(tree), made->schema);
+        made->tree = std::move(tree);
     } catch (const std::exception& thrown) {
         return error(json::errc::shape, thrown.what());
     }
     return std::shared_ptr<const json_schema>(new json_schema(std::move(made)));
+}
+
+std::string json_schema::converted(json::view value) const {
+    try {
+        bj::value tree = tree_of(value.raw());
+        conversion work(parts_->tree);
+        if (!work.convert(parts_->tree, tree)) return std::string(value.raw());
+        return bj::serialize(tree);
+    } catch (const std::exception&) {
+        return std::string(value.raw()); // fault() says what is wrong with it
+    }
 }
 
 std::optional<std::string> json_schema::fault(json::view value) const {
@@ -229,4 +357,4 @@ std::optional<std::string> json_schema::fault(json::view value) const {
     }
 }
 
-} // namespace thalweg::environments::detail
+} // namespace thalweg

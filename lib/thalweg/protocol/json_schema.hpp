@@ -18,13 +18,18 @@
 #include <string>
 #include <string_view>
 
-namespace thalweg::environments::detail {
+namespace thalweg {
 
 class json_schema {
 public:
     /// The error says why `schema` is no schema of an object.
     static result<std::shared_ptr<const json_schema>> compile(std::string_view schema);
     ~json_schema();
+
+    /// `value` in the form the schema wants: numbers, integers, booleans and strings that were given as their
+    /// neighbors are converted ("7" to 7, "true" to true, 7 to "7"), null for a member that may be left out
+    /// is left out (R-EVT-36). Its own text if nothing had to be. It may still not fit: ask fault().
+    [[nodiscard]] std::string converted(json::view value) const;
 
     /// Why `value` does not fit, as a sentence that starts with the path, or the empty optional.
     /// Numbers of any size count by their value; nothing is changed (H-15).
@@ -36,4 +41,4 @@ private:
     std::unique_ptr<parts> parts_;
 };
 
-} // namespace thalweg::environments::detail
+} // namespace thalweg
