@@ -5,6 +5,8 @@
 
 #include "harness.hpp"
 
+#include <thalweg/agent/agent.hpp>
+#include <thalweg/agent/agent_view.hpp>
 #include <thalweg/async/loop.hpp>
 #include <thalweg/async/merge.hpp>
 #include <thalweg/async/scope.hpp>
@@ -62,11 +64,6 @@ struct silence {
     }
 };
 
-struct no_tools {
-    std::vector<tool_definition> tools() const { return {}; }
-    stream<chunk, tool_result> execute(tool_call, tool_context) { co_return tool_result::completed(); }
-};
-
 class scratch_folder {
 public:
     scratch_folder() {
@@ -122,7 +119,7 @@ task<measurement> one_session(std::uint64_t pieces, std::uint64_t block, tracing
         file = std::move(opened.value());
         options.trace = file.get();
     }
-    session chat(fountain(pieces, block), no_tools{}, std::move(options));
+    session chat(fountain(pieces, block), none, std::move(options));
     auto run = chat.run("go");
     std::uint64_t seen = 0;
     const meter time;
@@ -134,10 +131,61 @@ task<measurement> one_session(std::uint64_t pieces, std::uint64_t block, tracing
     co_return taken;
 }
 
+// The second view of the same run
+// ---------------------------------------------------------------------------------------------------
+
+/// Every piece gives one update, and each update one call of a plain listener.
+struct plain_listener {
+    std::uint64_t updates = 0;
+    void operator()(const agent_event& e) {
+        if (e.kind() == agent_event::type::message_update) ++updates;
+    }
+};
+
+enum class showing { facts, agent_view };
+
+task<measurement> one_session_with_facts(std::uint64_t pieces, std::uint64_t block, showing what) {
+    session chat(fountain(pieces, block), none);
+    run_options options;
+    options.facts = true;
+    auto run = chat.run("go", options);
+    agent_view view;
+    agent_state state;
+    plain_listener listener;
+    std::uint64_t seen = 0;
+    const meter time;
+    while (auto m = co_await run.next()) {
+        ++seen;
+        if (what == showing::facts) continue;
+        for (const agent_event& e : view.feed(*m)) {
+            state.apply(e);
+            listener(e);
+        }
+    }
+    const measurement taken = time.stop(seen);
+    const bool is_whole = what == showing::facts || listener.updates >= pieces;
+    if (!run.result().ok() || !is_whole) fail("the run has another number of messages");
+    co_return taken;
+}
+
+task<measurement> one_agent(std::uint64_t pieces, std::uint64_t block) {
+    agent talker(fountain(pieces, block), none);
+    plain_listener listener;
+    auto told = talker.subscribe(std::ref(listener));
+    auto run = talker.run("go");
+    std::uint64_t seen = 0;
+    const meter time;
+    while (auto m = co_await run.next())
+        ++seen;
+    const measurement taken = time.stop(seen);
+    if (!run.result().ok() || listener.updates < pieces) fail("the run has another number of messages");
+    co_return taken;
+}
+
 // Many sessions
 // --------------------------------------------------------------------------------------------------------------
 
-using streaming_session = session<fountain, no_tools>;
+using streaming_session = session<fountain, environments::no_tools>;
 
 task<> read(streaming_session& of, std::uint64_t& seen) {
     auto run = of.run("go");
@@ -150,7 +198,7 @@ task<measurement> sessions_at_once(std::uint64_t pieces, unsigned sessions) {
     const std::uint64_t each = std::max<std::uint64_t>(pieces / sessions, 1);
     std::vector<std::unique_ptr<streaming_session>> all;
     for (unsigned n = 0; n < sessions; ++n)
-        all.push_back(std::make_unique<streaming_session>(fountain(each, each), no_tools{}));
+        all.push_back(std::make_unique<streaming_session>(fountain(each, each), none));
     std::uint64_t seen = 0;
     scope readers(co_await this_coroutine());
     const meter time;
@@ -169,7 +217,7 @@ idle_memory rested(const char* name, std::uint64_t pieces) {
     all.reserve(many);
     const std::size_t before = heap_bytes();
     for (unsigned n = 0; n < many; ++n) {
-        all.push_back(std::make_unique<streaming_session>(fountain(pieces, 8), no_tools{}));
+        all.push_back(std::make_unique<streaming_session>(fountain(pieces, 8), none));
         std::uint64_t seen = 0;
         if (pieces > 0) here.run(read(*all.back(), seen));
     }
@@ -177,9 +225,9 @@ idle_memory rested(const char* name, std::uint64_t pieces) {
 }
 
 task<idle_memory> waiting() {
-    using one = session<silence, no_tools>;
+    using one = session<silence, environments::no_tools>;
     struct open_run {
-        open_run() : chat(silence{}, no_tools{}), run(chat.run("go")) {}
+        open_run() : chat(silence{}, none), run(chat.run("go")) {}
         one chat;
         stream<message, run_outcome> run;
     };
@@ -216,6 +264,15 @@ std::vector<group> groups() {
                                       make("session", one_session, block, tracing::none),
                                       make("session, trace in memory", one_session, block, tracing::memory),
                                       make("session, trace on a file", one_session, block, tracing::file)}});
+    }
+    for (const std::uint64_t block : {long_block, std::uint64_t(8)}) {
+        all.push_back(
+            {.table = "agent view of one run",
+             .mode = block == 8 ? "blocks of 8 pieces" : "blocks of 10000 pieces",
+             .contenders = {make("session with facts", one_session_with_facts, block, showing::facts),
+                            make("session, agent view and a listener", one_session_with_facts, block,
+                                 showing::agent_view),
+                            make("agent with a listener", one_agent, block)}});
     }
     all.push_back(
         {.table = "sessions on one loop",

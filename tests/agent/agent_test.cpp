@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+
+#include <thalweg/agent/agent.hpp>
+#include <thalweg/agent/agent_event_checker.hpp>
+#include <thalweg/agent/agent_json.hpp>
+#include <thalweg/protocol/stream_checker.hpp>
+#include <thalweg/testing/co_test_case.hpp>
+#include <thalweg/testing/scripted.hpp>
+
+using namespace thalweg;
+using namespace std::chrono_literals;
+using testing::after;
+using testing::answer;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+/// Notes the names of all events but updates.
+struct notebook {
+    words seen;
+    void operator()(const agent_event& e) {
+        if (e.kind() != agent_event::type::message_update) seen.emplace_back(to_string(e.kind()));
+    }
+};
+
+} // namespace
+
+CO_TEST_CASE("a prompt without tools gives the events of one turn") {
+    testing::scripted_model model{answer().text("hello")};
+    agent helper(std::ref(model));
+    notebook notes;
+    auto told = helper.subscribe(std::ref(notes));
+    auto outcome = co_await helper.prompt("hi");
+    CHECK(outcome.ok());
+    CHECK(outcome.answer() == "hello");
+    CHECK(notes.seen == words{"agent_start", "turn_start", "message_start", "message_end", "message_start",
+                              "message_end", "turn_end", "agent_end"});
+    CHECK(helper.state().messages.size() == 2);
+    CHECK_FALSE(helper.is_busy());
+}
+
+CO_TEST_CASE("the model gets results in call order, listeners get ends in order of completion") {
+    testing::scripted_model model{answer().call("a", "slow").call("b", "fast"), answer().text("done")};
+    testing::scripted_tools tools{{"slow", after(300ms, "late")}, {"fast", after(20ms, "early")}};
+    agent helper(std::ref(model), std::ref(tools));
+    words ends;
+    auto told = helper.subscribe([&ends](const agent_event& e) {
+        if (const auto* end = e.get_if<agent_event::tool_execution_end>())
+            ends.push_back(end->tool_call_id.str());
+    });
+    auto outcome = co_await helper.prompt("go");
+    CHECK(outcome.ok());
+    CHECK(ends == words{"b", "a"});
+    words asked;
+    for (const message& m : model.request(1).input)
+        asked.push_back(m.tool_call_id().str());
+    CHECK(asked == words{"a", "b"});
+}
+
+CO_TEST_CASE("the public messages of an agent's run keep the rules of the stream") {
+    testing::scripted_model model{
+        answer().text("look").call("a", "slow").call("b", "nowhere").call("c", "fast", "[1]"),
+        answer().text("done")};
+    testing::scripted_tools tools{{"slow", after(300ms, "late")}, {"fast", after(20ms, "early")}};
+    agent helper(std::ref(model), std::ref(tools));
+    auto run = helper.run("go");
+    stream_checker checker;
+    words outputs;
+    while (auto m = co_await run.next()) {
+        checker.feed(*m);
+        CHECK_FALSE(m->is_fact());
+        if (m->kind() == kind::tool_call_output) outputs.push_back(m->content().str());
+    }
+    checker.finish();
+    CHECK(checker.report() == "");
+    CHECK(run.result().ok());
+    CHECK(outputs.size() == 3);
+    CHECK(outputs.back() == "late");
+}
+
+CO_TEST_CASE("an aborted run ends its public stream with abort") {
+    testing::scripted_model model{answer().text("look").call("a", "slow")};
+    testing::scripted_tools tools{{"slow", after(10s, "late")}};
+    agent helper(std::ref(model), std::ref(tools));
+    auto told = helper.subscribe([&helper](const agent_event& e) {
+        if (e.kind() == agent_event::type::tool_execution_start) CHECK(helper.abort("enough"));
+    });
+    auto run = helper.run("go");
+    stream_checker checker;
+    kind last = kind::text;
+    while (auto m = co_await run.next()) {
+        checker.feed(*m);
+        last = m->kind();
+    }
+    checker.finish();
+    CHECK(checker.report() == "");
+    CHECK(last == kind::abort);
+    CHECK(run.result().error().code() == agent_errc::aborted);
+    CHECK(helper.state().error == text("enough"));
+    CHECK(helper.state().messages.size() == 4); // prompt, answer, result, the empty aborted one
+}
+
+CO_TEST_CASE("who drops a run in the middle finds the agent idle with the complete messages it had") {
+    testing::scripted_model model{answer().text("one", "two").with_gap(50ms), answer().text("again")};
+    agent helper(std::ref(model));
+    {
+        auto run = helper.run("go");
+        for (int n = 0; n < 3; ++n) {
+            auto m = co_await run.next();
+            REQUIRE(m);
+        }
+        CHECK(helper.is_busy());
+    }
+    CHECK_FALSE(helper.is_busy());
+    CHECK_FALSE(helper.state().stream_message);
+    CHECK(helper.state().messages.size() == 1);
+    auto outcome = co_await helper.prompt("once more");
+    CHECK(outcome.answer() == "again");
+}
+
+CO_TEST_CASE("a run that nobody begins to read frees the agent again") {
+    testing::scripted_model model{answer().text("one")};
+    agent helper(std::ref(model));
+    {
+        auto unread = helper.prompt("never");
+        CHECK(helper.is_busy());
+        auto refused = co_await helper.prompt("me too");
+        CHECK(refused.error().code() == agent_errc::busy);
+    }
+    CHECK_FALSE(helper.is_busy());
+    co_await helper.wait_for_idle();
+    CHECK(model.requests() == 0);
+}
+
+CO_TEST_CASE("a transcript is saved and loaded, and the run goes on from it") {
+    testing::scripted_model model{answer().text("one"), answer().text("two")};
+    agent first(std::ref(model));
+    auto outcome = co_await first.prompt("hi");
+    REQUIRE(outcome.ok());
+    agent second(std::ref(model));
+    REQUIRE(second.load(first.save()));
+    CHECK(second.state().messages == first.state().messages);
+    auto tail = co_await second.continue_();
+    CHECK(tail.error().code() == agent_errc::assistant_tail);
+    auto more = co_await second.prompt("and?");
+    CHECK(more.answer() == "two");
+    CHECK(model.request(1).history.size() == 2);
+    const auto broken = second.load("[{\"role\":\"user\"}]");
+    REQUIRE_FALSE(broken);
+    CHECK(broken.error().message().find("content") != std::string::npos);
+    CHECK(second.state().messages.size() == 4);
+}
