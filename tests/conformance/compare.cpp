@@ -27,21 +27,6 @@ bool text_matches(std::string_view pattern, std::string_view text) {
     return text.size() > head.size() + tail.size() && text.starts_with(head) && text.ends_with(tail);
 }
 
-std::optional<std::string> object_difference(const json::object& expected, const json::object& seen,
-                                             const std::string& path) {
-    for (const auto& member : expected) {
-        const std::string at = path + "." + std::string(member.key());
-        const json::value* other = seen.if_contains(member.key());
-        if (other == nullptr) return at + ": expected " + shown(member.value()) + ", got nothing";
-        if (auto wrong = difference(member.value(), *other, at)) return wrong;
-    }
-    for (const auto& member : seen) {
-        if (expected.contains(member.key())) continue;
-        return path + "." + std::string(member.key()) + ": not expected, got " + shown(member.value());
-    }
-    return std::nullopt;
-}
-
 std::optional<std::string> array_difference(const json::array& expected, const json::array& seen,
                                             const std::string& path) {
     for (std::size_t n = 0; n < std::max(expected.size(), seen.size()); ++n) {
@@ -55,10 +40,25 @@ std::optional<std::string> array_difference(const json::array& expected, const j
 
 } // namespace
 
+std::optional<std::string> difference(const json::object& expected, const json::object& seen,
+                                      const std::string& path) {
+    for (const auto& member : expected) {
+        const std::string at = path + "." + std::string(member.key());
+        const json::value* other = seen.if_contains(member.key());
+        if (other == nullptr) return at + ": expected " + shown(member.value()) + ", got nothing";
+        if (auto wrong = difference(member.value(), *other, at)) return wrong;
+    }
+    for (const auto& member : seen) {
+        if (expected.contains(member.key())) continue;
+        return path + "." + std::string(member.key()) + ": not expected, got " + shown(member.value());
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> difference(const json::value& expected, const json::value& seen,
                                       const std::string& path) {
     if (expected.is_object() && seen.is_object()) {
-        return object_difference(expected.as_object(), seen.as_object(), path);
+        return difference(expected.as_object(), seen.as_object(), path);
     }
     if (expected.is_array() && seen.is_array())
         return array_difference(expected.as_array(), seen.as_array(), path);
@@ -69,49 +69,18 @@ std::optional<std::string> difference(const json::value& expected, const json::v
     return path + ": expected " + shown(expected) + ", got " + shown(seen);
 }
 
-std::optional<std::string> difference(const json::object& expect, const json::object& seen) {
-    // The kind of operation is the runner's own doing.
-    json::object wanted = expect;
-    for (json::value& run : wanted.at("runs").as_array())
-        run.as_object().erase("op");
-    return object_difference(wanted, seen, "expect");
-}
-
-namespace {
-
-/// The lists of an expectation that are mutated, each with its name.
-std::vector<std::pair<std::string, json::array*>> lists_of(json::object& expect) {
-    std::vector<std::pair<std::string, json::array*>> lists;
-    for (json::value& run : expect.at("runs").as_array()) {
-        for (const char* name : {"stream", "history", "carry_over"}) {
-            json::value* list = run.as_object().if_contains(name);
-            if (list != nullptr) lists.emplace_back(name, &list->as_array());
-        }
-    }
-    if (json::value* children = expect.if_contains("children")) {
-        for (auto& child : children->as_object()) {
-            for (json::value& file : child.value().at("trace").as_array()) {
-                lists.emplace_back("child's trace", &file.as_array());
-            }
-        }
-    }
-    for (json::value& file : expect.at("trace").as_array())
-        lists.emplace_back("trace", &file.as_array());
-    for (json::value& input : expect.at("llm_inputs").as_array()) {
-        lists.emplace_back("llm input", &input.as_object().at("new_messages").as_array());
-    }
-    lists.emplace_back("approval calls", &expect.at("approval_calls").as_array());
-    return lists;
-}
-
-/// Changes one thing deep inside: appends to the last text, or turns a number.
 bool alter(json::value& v) {
     if (v.is_string()) {
+        if (v.as_string().find(anything) != json::string::npos) return false;
         v.as_string().append("x");
-        return v.as_string().find(anything) == json::string::npos;
+        return true;
     }
     if (v.is_int64()) {
         v = v.as_int64() + 1;
+        return true;
+    }
+    if (v.is_bool()) {
+        v = !v.as_bool();
         return true;
     }
     if (v.is_object()) {
@@ -127,6 +96,8 @@ bool alter(json::value& v) {
     }
     return false;
 }
+
+namespace {
 
 using change = bool (*)(json::array& list, std::size_t at);
 
@@ -160,7 +131,8 @@ bool to_the_end(json::array& list, std::size_t at) {
 
 } // namespace
 
-std::vector<mutant> mutants(const json::object& expect) {
+std::vector<mutant> mutants_of(const json::object& expect,
+                               std::vector<named_list> (*lists_of)(json::object& expect)) {
     const std::pair<const char*, change> changes[] = {
         {"swap", swap_next}, {"drop", drop}, {"double", twice}, {"alter", alter_one}, {"late", to_the_end}};
     std::vector<mutant> all;

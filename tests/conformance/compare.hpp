@@ -2,13 +2,14 @@
 
 #pragma once
 
-// Compares what was seen with what a scenario expects, and makes wrong expectations to prove that comparing
-// works.
+// Compares JSON values, and makes wrong ones of right ones to prove that comparing works. What a kind of
+// scenario makes of it is in expect.hpp.
 
 #include "scenario.hpp"
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace conformance {
@@ -17,9 +18,8 @@ namespace conformance {
 /// expected string stands for any non-empty text.
 [[nodiscard]] std::optional<std::string> difference(const json::value& expected, const json::value& seen,
                                                     const std::string& path);
-
-/// Everything a scenario expects against everything that was seen.
-[[nodiscard]] std::optional<std::string> difference(const json::object& expect, const json::object& seen);
+[[nodiscard]] std::optional<std::string> difference(const json::object& expected, const json::object& seen,
+                                                    const std::string& path);
 
 /// A changed expectation, and in words what was changed.
 struct mutant {
@@ -27,7 +27,16 @@ struct mutant {
     json::object expect;
 };
 
-/// Wrong expectations of every kind: two neighbors swapped, one dropped, one doubled, one altered, one late.
-[[nodiscard]] std::vector<mutant> mutants(const json::object& expect);
+/// A list of an expectation, and what it is a list of.
+using named_list = std::pair<std::string, json::array*>;
+
+/// Wrong expectations of every kind, for each of the lists that `lists_of` finds: two neighbors swapped, one
+/// dropped, one doubled, one altered, one late.
+[[nodiscard]] std::vector<mutant> mutants_of(const json::object& expect,
+                                             std::vector<named_list> (*lists_of)(json::object& expect));
+
+/// Changes one thing deep inside: appends to the last text, or turns a number or a flag. False if there is
+/// none.
+bool alter(json::value& v);
 
 } // namespace conformance

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// conformance-runner DIR [--only CATEGORY] [--self-test]
+// RUNNER DIR [--only CATEGORY] [--self-test]
 //
 // Plays every scenario of a folder and compares. One line per scenario that fails; the last line counts.
 // With --self-test each expectation is also made wrong in many ways, and every wrong one must be noticed.
 
-#include "compare.hpp"
+#include "expect.hpp"
 #include "player.hpp"
 
 #include <cstdio>
@@ -67,7 +67,7 @@ std::string judge(const scenario& s, bool self_test, tally& t) {
 int main(int argc, char** argv) {
     const auto given = parse(argc, argv);
     if (!given) {
-        std::fputs("usage: conformance-runner DIR [--only CATEGORY] [--self-test]\n", stderr);
+        std::fprintf(stderr, "usage: %s DIR [--only CATEGORY] [--self-test]\n", argv[0]);
         return 2;
     }
     std::vector<scenario> all;

@@ -21,7 +21,8 @@ scenario load(const std::filesystem::path& file) {
         scenario s;
         s.data = json::parse(bytes).as_object();
         s.name = s.data.at("name").as_string();
-        s.category = s.data.at("category").as_string();
+        const json::value* category = s.data.if_contains("category");
+        if (category != nullptr) s.category = category->as_string();
         return s;
     } catch (const std::exception& e) {
         throw std::runtime_error(file.string() + ": not a scenario: " + e.what());

@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 struct scenario {
     std::string name;
-    std::string category;
+    std::string category; ///< empty if the file has none
     json::object data;
 
     [[nodiscard]] const json::object& expect() const { return data.at("expect").as_object(); }
