@@ -81,11 +81,11 @@ task<void> agent_conductor::run_together() {
 
 /// The first check that fails makes the result (R-EVT-28).
 task<void> agent_conductor::check(call_run& call) {
-    if (call.is_cut()) co_return; // the view has the words for it
     const tool_definition* tool = find_tool(call.call.name());
     text label;
     if (tool != nullptr) label = tool->label;
     co_await send(message::call_begin(call.call.id(), call.call.name(), call.call.arguments(), label));
+    if (call.is_cut()) co_return; // has no output; the view knows how it ended
     if (context_.stop_requested()) {
         co_await refuse(call, "Operation aborted", stop_reason::aborted);
         co_return;

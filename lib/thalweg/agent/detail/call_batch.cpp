@@ -37,7 +37,10 @@ void call_batch::on_fact(const message& m, event_slots& out) {
     if (m.kind() == kind::call_settled) return settle(*call, m.timestamp(), out);
     if (call->has_ended) return;
     switch (m.kind()) {
-    case kind::call_begin: start(*call, m.label(), out); break;
+    case kind::call_begin:
+        start(*call, m.label(), out);
+        if (call->is_cut) end(*call, {content_block::text(text(placeholder(*call)))}, true, out);
+        break;
     case kind::body_begin: begin_body(*call); break;
     case kind::call_progress:
         start(*call, {}, out);

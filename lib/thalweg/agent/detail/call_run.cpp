@@ -21,16 +21,14 @@ struct verdict {
 
 verdict verdict_of(const body_ending& how) {
     if (how.broken) return {stop_reason::failed, *how.broken};
-    if (how.thrown) return {stop_reason::failed, *how.thrown};
-    const std::string late = how.timed_out
-                                 ? "[tool timeout: exceeded " + std::to_string(how.timed_out->count()) + "ms]"
-                                 : std::string();
-    if (!how.result) {
-        if (how.timed_out) return {stop_reason::failed, late};
-        return {stop_reason::aborted, "Operation aborted"};
+    // Whatever the tool made of the stop request: that it was too slow is what the model has to know.
+    if (how.timed_out && !how.interrupted) {
+        return {stop_reason::failed,
+                "[tool timeout: exceeded " + std::to_string(how.timed_out->count()) + "ms]"};
     }
+    if (how.thrown) return {stop_reason::failed, *how.thrown};
+    if (!how.result) return {stop_reason::aborted, "Operation aborted"};
     const stop_reason status = how.result->stop().value_or(stop_reason::completed);
-    if (how.timed_out) return {stop_reason::failed, late};
     if (status != stop_reason::aborted || !how.result->note().empty()) return {status, how.result->note()};
     return {status, "Operation aborted"};
 }
