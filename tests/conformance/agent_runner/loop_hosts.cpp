@@ -165,6 +165,7 @@ bool fits_iterator(const scenario& s) {
     for (const json::value& each : s.data.at("actions").as_array()) {
         const json::object& action = each.as_object();
         if (action.contains("after_idle") || action.contains("drop_last")) return false;
+        if (action.contains("continue") && find(options, "initial_messages") == nullptr) return false;
         if (action.contains("prompt") || action.contains("continue")) ++runs;
     }
     return !has_listener && runs == 1;

@@ -103,8 +103,8 @@ stream<delta, model_outcome> play(std::vector<act> script) {
 
 } // namespace
 
-stream<delta, model_outcome> script_model::generate(model_request) {
-    seen_.on_request();
+stream<delta, model_outcome> script_model::generate(model_request request) {
+    seen_.on_request(request);
     std::vector<act> script;
     if (next_ == script_.size()) {
         script.emplace_back(pause, model_outcome::failed("script exhausted"));

@@ -62,6 +62,18 @@ void record::on_event(const agent_event& e, const agent_state* state) {
     if (!wrong.empty()) object("event " + std::to_string(plain_.size() - 1) + ": " + wrong);
 }
 
+void record::on_input(const std::vector<agent_message>& converted) {
+    inputs_.push_back(notation_.of(converted));
+    converted_ = converted;
+}
+
+void record::on_request(const model_request& request) {
+    ++requests_;
+    if (is_comparable(converted_) && told_by(converted_) != told_by(request))
+        object("request " + std::to_string(requests_) +
+               " has not reached the model as convert_to_llm made it");
+}
+
 void record::on_body(std::string_view call_id) {
     const std::string id(call_id);
     executed_.insert(id);

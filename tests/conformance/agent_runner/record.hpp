@@ -6,6 +6,7 @@
 // checkers are content, and each event reads back equal from its JSON form.
 
 #include "notation.hpp"
+#include "told.hpp"
 
 #include <thalweg/agent/agent_event_checker.hpp>
 #include <thalweg/agent/agent_state.hpp>
@@ -32,10 +33,9 @@ public:
     /// The body of a call begins.
     void on_body(std::string_view call_id);
     /// What the model is going to be asked.
-    void on_input(const std::vector<thalweg::agent_message>& converted) {
-        inputs_.push_back(notation_.of(converted));
-    }
-    void on_request() noexcept { ++requests_; }
+    void on_input(const std::vector<thalweg::agent_message>& converted);
+    /// It is asked; that has to be the same.
+    void on_request(const thalweg::model_request& request);
     /// A mark among the events, if the scenario wants marks.
     void mark(json::object what);
     void object(std::string sentence) { faults_.push_back(std::move(sentence)); }
@@ -61,6 +61,7 @@ private:
     json::array states_;
     json::array inputs_;
     int requests_ = 0;
+    std::vector<thalweg::agent_message> converted_; // the last ones
     std::vector<thalweg::agent_event> plain_;
     thalweg::agent_event_checker event_checker_;
     thalweg::stream_checker stream_checker_;
