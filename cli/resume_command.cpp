@@ -99,6 +99,10 @@ int resume(const resume_arguments& given) {
     auto reopened = reopen_session(given.traces, given.session);
     if (!reopened) return complain(reopened.error().message());
     report(reopened.value().stored);
+    if (const std::size_t repairs = reopened.value().stored.state.repairs; repairs > 0) {
+        std::fprintf(stderr, "the trace has no output for %s; the model is told so\n",
+                     counted(repairs, " call", " calls").c_str());
+    }
     const auto run = settle(complete, *reopened.value().stored.state.meta);
     if (!run) return complain(run.error().message());
     return run_main([&] { return go_on(run.value(), reopened.value()); });

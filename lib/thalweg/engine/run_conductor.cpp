@@ -356,6 +356,13 @@ task<void> run_conductor::report_faults() {
         message fault = message::event(*std::exchange(session_.fault, std::nullopt));
         co_await send(std::move(fault));
     }
+    if (const std::size_t repairs = std::exchange(session_.repairs, 0); repairs > 0) {
+        notice repaired;
+        repaired.code = text("history_repaired");
+        repaired.body = text("calls and outputs of the history that was handed over did not pair: " +
+                             std::to_string(repairs) + " messages were made up or left out");
+        co_await send(message::event(std::move(repaired)));
+    }
     if (std::exchange(session_.is_refused, false)) {
         notice refused;
         refused.code = text("context_refused");

@@ -145,7 +145,9 @@ public:
 
     /// Puts a session that has not run yet where another one stopped; `from` comes from resume(),
     /// load_session() or reopen_session(). Errors: std::errc::operation_not_permitted where this session has
-    /// run or was restored before, device_or_resource_busy while it runs; it stays as it was.
+    /// run or was restored before, device_or_resource_busy while it runs; it stays as it was. A history of
+    /// your own whose calls and outputs do not pair is repaired as repair_context() does it, and the first
+    /// run says so with a `notice` (D-24).
     [[nodiscard]] result<void> restore(resumed_state from) { return core_.restore(std::move(from)); }
 
     [[nodiscard]] bool is_running() const noexcept { return core_.is_running(); }

@@ -4,6 +4,7 @@
 
 #include <thalweg/async/scope.hpp>
 #include <thalweg/engine/compaction.hpp>
+#include <thalweg/engine/context_repair.hpp>
 #include <thalweg/engine/guarded_trace.hpp>
 #include <thalweg/engine/run_conductor.hpp>
 
@@ -369,6 +370,7 @@ result<void> session_core::restore(resumed_state from) {
     state_.is_opened = true;
     state_.context = std::move(from.history);
     state_.carry_over = std::move(from.carry_over);
+    state_.repairs = repair_context(state_.context, state_.carry_over);
     state_.pending_summary = std::move(from.pending_summary);
     state_.usage = from.usage;
     state_.context_size = from.last_request_total;

@@ -11,6 +11,7 @@
 #include <thalweg/engine/steering.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -67,6 +68,7 @@ struct session_state {
     bool is_first_total = false;      // the first request after a compaction is still to come
     std::int64_t size_that_rests = 0; // up to it a compaction would bring nothing (D-25)
     bool is_stalled = false;          // the last compaction brought nothing; to be said once
+    std::size_t repairs = 0;          // of a history that was handed over; to be said once
     bool is_refused = false;          // the provider refused the context as too long; to be said
 
     steering_queue steering;
