@@ -217,3 +217,20 @@ TEST_CASE("what goes out is valid UTF-8 without half characters (H-14)") {
     CHECK(sent.find("\xed\xa0\xbd") == std::string::npos);
     CHECK_THAT(sent, Catch::Contains("a\uFFFD\uFFFD"));
 }
+
+TEST_CASE("a schema for the answer is asked of the model, without strictness") {
+    const message prompt = message::user_text("go");
+    const auto body = [&prompt](openai_chat_options options, text schema) {
+        model_request asked({}, {&prompt, 1}, {}, {}, {});
+        asked = std::move(asked).with_response_schema(std::move(schema));
+        return providers::detail::chat_request_body(providers::detail::resolved(std::move(options)), asked);
+    };
+    const text form(R"({"type": "object", "properties": {}})");
+    const std::string with = body({.model = "m"}, form);
+    CHECK(with.find(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer",)"
+                    R"("schema":{"type":"object","properties":{}},"strict":false}})") != std::string::npos);
+    CHECK_FALSE(json::check(with));
+    CHECK(body({.model = "m"}, {}).find("response_format") == std::string::npos);
+    const std::string own = body({.model = "m", .extra = R"({"response_format":{"type":"text"}})"}, form);
+    CHECK(own.find("json_schema") == std::string::npos);
+}

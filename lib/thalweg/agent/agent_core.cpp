@@ -55,8 +55,11 @@ agent_core::agent_core(provider_ref provider, environment_ref environment,
 // Runs
 // --------------------------------------------------------------------------------------------------------------------
 
-task<agent_outcome> agent_core::prompt(std::vector<agent_message> all) {
-    return drain(run(std::move(all), {}));
+task<agent_outcome> agent_core::prompt(std::vector<agent_message> all, text response_schema) {
+    agent_task what;
+    what.prompts = std::move(all);
+    what.response_schema = std::move(response_schema);
+    return drain(begin(std::move(what)));
 }
 
 stream<message, agent_outcome> agent_core::run(std::vector<agent_message> prompts, run_options options) {

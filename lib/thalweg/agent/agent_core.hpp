@@ -37,7 +37,8 @@ public:
     agent_core(const agent_core&) = delete;
     agent_core& operator=(const agent_core&) = delete;
 
-    [[nodiscard]] task<agent_outcome> prompt(std::vector<agent_message> all);
+    /// `response_schema`: what the answer is to fit, for the provider; empty = anything.
+    [[nodiscard]] task<agent_outcome> prompt(std::vector<agent_message> all, text response_schema = {});
     [[nodiscard]] task<agent_outcome> continue_();
     [[nodiscard]] stream<message, agent_outcome> run(std::vector<agent_message> prompts, run_options options);
 

@@ -44,6 +44,7 @@ struct agent_task {
     std::span<const custom_type* const> customs = {}; ///< outlives the run
     const text*
         abort_words = nullptr; ///< read when the run is aborted; empty = a stock sentence; outlives it
+    text response_schema = {}; ///< JSON Schema for the provider: what the last answer is to fit; empty = none
     run_options around = {};   ///< of a run that is a tool of another one; its approver counts if it has one
 };
 

@@ -2,8 +2,7 @@
 
 #pragma once
 
-// How a run of an agent ended, and what it added to the transcript. Also how a composition of agents ended
-// (compose.hpp). A value.
+// How a run of an agent ended, and what it added to the transcript. A value.
 
 #include <thalweg/agent/agent_errc.hpp>
 #include <thalweg/agent/agent_message.hpp>

@@ -7,6 +7,7 @@
 
 #include <thalweg/async/task.hpp>
 #include <thalweg/engine/run_conductor.hpp>
+#include <thalweg/engine/upward.hpp>
 #include <thalweg/trace/session_files.hpp>
 
 #include <exception>
@@ -16,26 +17,6 @@
 namespace thalweg {
 
 namespace {
-
-/// Asks the parent's approver about a call of the child, which the question names (R-PRO-61, R-ENG-81).
-class upward {
-public:
-    upward(approver asks, const text& child) noexcept : asks_(asks), child_(child) {}
-
-    task<decision> operator()(const tool_call& call) {
-        decision given = decision::deny;
-        if (!asks_) co_return given;
-        std::vector<text> hops = call.origin();
-        hops.insert(hops.begin(), child_);
-        tool_call named = tool_call(call).with_origin(std::move(hops));
-        given = co_await asks_(named);
-        co_return given;
-    }
-
-private:
-    approver asks_;
-    const text& child_;
-};
 
 chunk forwarded(message m, const text& child) {
     return chunk::forward(std::move(m).with_origin_prefix(child));
@@ -71,7 +52,7 @@ stream<chunk, tool_result> session_core::run_under(tool_context parent, text pro
     asked.stamp(here.loop().wall_ms());
     co_yield forwarded(message(asked), id);
 
-    upward asks(parent.approve(), id);
+    detail::upward asks(parent.approve(), id);
     run_options options;
     options.approve = std::ref(asks);
     options.depth = parent.depth() + 1;

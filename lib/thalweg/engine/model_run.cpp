@@ -74,6 +74,7 @@ task<void> model_run::drive(std::span<const message> input, text thinking_level,
     try {
         model_request asked(session_.context, input, session_.tools, text(session_.options.system),
                             std::move(thinking_level));
+        asked = std::move(asked).with_response_schema(session_.response_schema);
         auto answer = session_.provider.generate(std::move(asked));
         while (delta* piece = co_await settling_peek(answer, *this)) {
             if (session_.sends_facts && to_ == audience::everyone && !std::exchange(has_begun_, true))

@@ -75,6 +75,7 @@ struct session_state {
     std::vector<message> notices;     // background results, not yet delivered (R-ENG-64)
     std::optional<trace_fault> fault; // not yet said on the stream
     bool is_opened = false;           // the first run has begun
+    text response_schema;             // what the answers of an agent's run are to fit; empty: anything
     bool sends_facts = false;         // the run under way sends facts beside its messages (R-EVT-101)
     bool quotes_faults = false;       // what a provider throws is said without words around it
 };

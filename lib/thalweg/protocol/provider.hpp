@@ -77,6 +77,11 @@ public:
           system_(std::move(system)),
           thinking_level_(std::move(thinking_level)) {}
 
+    model_request with_response_schema(text json) && {
+        response_schema_ = std::move(json);
+        return std::move(*this);
+    }
+
     /// Everything committed so far, complete messages only, in the order for the model.
     [[nodiscard]] std::span<const thalweg::message> history() const noexcept { return history_; }
     /// What is new in this request; comes after the history.
@@ -87,6 +92,10 @@ public:
         return thinking_level_;
     } ///< empty = the model's default
 
+    /// JSON Schema of an object that the answer's text is to be; empty = any text. For providers that can ask
+    /// their model for it; the others leave it alone, since the prompt says it as well.
+    [[nodiscard]] const text& response_schema() const noexcept { return response_schema_; }
+
     /// The last user text of the input, or empty.
     [[nodiscard]] std::string_view last_text() const noexcept;
 
@@ -96,6 +105,7 @@ private:
     std::span<const tool_definition> tools_;
     text system_;
     text thinking_level_;
+    text response_schema_;
 };
 
 namespace detail {

@@ -147,6 +147,11 @@ std::string chat_request_body(const openai_chat_options& options, const model_re
     if (options.temperature && body.member("temperature"))
         json::append_double(body.out(), *options.temperature);
     add_thinking(body, options.dialect.thinking, request.thinking_level());
+    if (!request.response_schema().empty() && body.member("response_format")) {
+        body.out() += R"({"type":"json_schema","json_schema":{"name":"answer","schema":)";
+        append_parameters(body.out(), request.response_schema());
+        body.out() += R"(,"strict":false}})";
+    }
     return body.finish();
 }
 

@@ -96,6 +96,7 @@ stream<delta, model_outcome> scripted::generate(model_request request) {
     seen.tools.assign(request.tools().begin(), request.tools().end());
     seen.system = request.system();
     seen.thinking_level = request.thinking_level();
+    seen.response_schema = request.response_schema();
     seen_.push_back(std::move(seen));
     if (script_.empty()) {
         script_.push_back(

@@ -93,6 +93,7 @@ public:
         std::vector<tool_definition> tools;
         text system;
         text thinking_level;
+        text response_schema;
     };
 
     template <std::same_as<scripted_answer>... Answer>

@@ -37,6 +37,12 @@ std::optional<std::string> fault_in(Work&& work) {
     return std::nullopt;
 }
 
+/// Who decides about the calls of a run and of its children; nobody minds anything by default (D-12).
+approver asked_by(const agent_task& task, const agent_options& options) {
+    if (task.around.approve) return task.around.approve;
+    return options.approve ? options.approve : approver(allow_all);
+}
+
 } // namespace
 
 agent_conductor::agent_conductor(provider_ref provider, environment_ref tools, agent_task task,
@@ -44,13 +50,14 @@ agent_conductor::agent_conductor(provider_ref provider, environment_ref tools, a
     : task_(std::move(task)),
       options_(std::move(options)),
       session_(provider, tools, settings_of(*options_)),
-      around_(task_.around.approve ? task_.around.approve : options_->approve, task_.around.depth,
+      around_(asked_by(task_, *options_), task_.around.depth,
               task_.around.max_depth.value_or(options_->max_depth),
               task_.around.grace.value_or(options_->interrupt_grace), nullptr),
       context_(parent.loop(), cancel_),
       driver_(point_.attach()) {
     cancel_.follow(parent.cancel());
     session_.grace = around_.grace();
+    session_.response_schema = task_.response_schema;
     session_.sends_facts = true;
     session_.quotes_faults = true;
     seen_.messages = std::move(task_.transcript);
