@@ -16,10 +16,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE = re.compile(r"<!-- code: (\S+) -->\n```(\w*)\n(.*?)```\n<!-- end -->", re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-RULE = re.compile(r"\bR-(?:PRO|ENG|ENV|TRC)-[0-9][0-9A-F]\b|\b[HD]-[0-9]{2}\b")
+RULE = re.compile(r"\bR-(?:PRO|ENG|ENV|TRC)-[0-9][0-9A-F]\b|\bR-EVT-[0-9]{2,3}\b|\b[HD]-[0-9]{2}\b")
 # "R-ENG-20, 21 and 23" and "R-ENG-50…52" cite more than one.
 MORE = re.compile(r"\b(R-(?:PRO|ENG|ENV|TRC)|H|D)-([0-9][0-9A-F])((?:(?:, | and |/|…)[0-9][0-9A-F]\b(?!\w))+)")
-DEFINED = re.compile(r"^\| (R-[A-Z]{3}-[0-9A-F]{2}|[HD]-[0-9]{2}) \|", re.MULTILINE)
+DEFINED = re.compile(r"^\| (R-[A-Z]{3}-[0-9A-F]{2,3}|[HD]-[0-9]{2}) \|", re.MULTILINE)
 SOURCES = ["lib", "providers", "environments", "cli", "tests", "bench", "docs/examples"]
 SUFFIXES = {".cpp", ".hpp", ".in", ".py", ".build"}
 
