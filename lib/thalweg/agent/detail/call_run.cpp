@@ -45,7 +45,7 @@ content_list content_of(std::string words, std::vector<text> images) {
 result<std::string> schema_cache::check(const tool_definition& tool, std::string_view arguments) {
     const auto parsed = json::parse(arguments);
     if (!parsed) return parsed.error();
-    if (!parsed.value().is_object()) return error(json::errc::shape, "expected an object");
+    if (!parsed.value().is_object()) return error(json::errc::shape, "expected an object at byte 0");
     if (tool.parameters.empty()) return std::string(arguments);
     auto place = compiled_.find(tool.name.view());
     if (place == compiled_.end())
