@@ -5,6 +5,7 @@
 #include <thalweg/agent/agent_json.hpp>
 #include <thalweg/protocol/stream_checker.hpp>
 #include <thalweg/testing/co_test_case.hpp>
+#include <thalweg/testing/collect.hpp>
 #include <thalweg/testing/scripted.hpp>
 
 using namespace thalweg;
@@ -150,4 +151,27 @@ CO_TEST_CASE("a transcript is saved and loaded, and the run goes on from it") {
     REQUIRE_FALSE(broken);
     CHECK(broken.error().message().find("content") != std::string::npos);
     CHECK(second.state().messages.size() == 4);
+}
+
+CO_TEST_CASE("a denied call has its output at once, and its result in its place") {
+    testing::scripted_model model{answer().call("a", "write").call("b", "read"), answer().text("done")};
+    testing::scripted_tools tools{{"write", after(1ms, "w")}, {"read", after(1ms, "r")}};
+    agent_options options;
+    options.approve = [](const tool_call& call) {
+        return call.name().view() == "write" ? decision::deny : decision::allow;
+    };
+    agent helper(std::ref(model), std::ref(tools), options);
+    agent_event_checker events;
+    auto told = helper.subscribe([&events](const agent_event& e) { events.feed(e); });
+    auto all = co_await testing::collect(helper.run("go"));
+    events.finish();
+    CHECK(events.report() == "");
+    REQUIRE(all.result.ok());
+    REQUIRE(tools.executed().size() == 1);
+    const auto& messages = helper.state().messages;
+    REQUIRE(messages.size() == 5);
+    CHECK(messages[2].tool_call_id().view() == "a");
+    CHECK(messages[2].is_error());
+    CHECK(messages[2].content().joined_text() == "Tool call denied by user.");
+    CHECK(messages[3].tool_call_id().view() == "b");
 }

@@ -87,10 +87,8 @@ CO_TEST_CASE("the calls of a child are asked about above it, by name") {
         asked.push_back(origin_of(call.origin()) + ":" + call.name().str());
         return call.name().view() == "write" ? decision::deny : decision::allow;
     };
-    auto run = chat.run("go", {.approve = std::ref(approve)});
-    while (auto m = co_await run.next())
-        static_cast<void>(m);
-    CHECK(run.result().ok());
+    auto seen = co_await testing::collect(chat.run("go", {.approve = std::ref(approve)}));
+    CHECK(seen.result.ok());
     CHECK(asked == words{":research", "researcher:write"});
     CHECK(tools.executed().empty());
 }

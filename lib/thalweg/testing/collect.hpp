@@ -56,7 +56,7 @@ template <class T, class R>
     std::vector<T> items;
     while (auto item = co_await s.next())
         items.push_back(std::move(*item));
-    if constexpr (std::same_as<T, message> && std::same_as<R, run_outcome>) detail::check_run(items);
+    if constexpr (std::same_as<T, message> && !std::same_as<R, compaction_outcome>) detail::check_run(items);
     R result = std::move(s.result());
     collected<T, R> all(std::move(items), std::move(result));
     co_return all;

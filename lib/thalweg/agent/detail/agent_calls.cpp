@@ -81,6 +81,7 @@ task<void> agent_conductor::run_together() {
 
 /// The first check that fails makes the result (R-EVT-28).
 task<void> agent_conductor::check(call_run& call) {
+    if (call.given != decision::allow) co_return; // has its output since it was asked about
     const tool_definition* tool = find_tool(call.call.name());
     text label;
     if (tool != nullptr) label = tool->label;
@@ -88,11 +89,6 @@ task<void> agent_conductor::check(call_run& call) {
     if (call.is_cut()) co_return; // has no output; the view knows how it ended
     if (context_.stop_requested()) {
         co_await refuse(call, "Operation aborted", stop_reason::aborted);
-        co_return;
-    }
-    if (call.given != decision::allow) {
-        const char* who = call.given == decision::forbidden ? "policy" : "user";
-        co_await refuse(call, std::string("Tool call denied by ") + who + ".", stop_reason::aborted);
         co_return;
     }
     std::optional<std::string> fault = fault_of(call);

@@ -243,7 +243,19 @@ task<void> agent_conductor::on_call(message call) {
     if (context_.stop_requested()) co_return;
     made.given = co_await ask(made.call);
     if (context_.stop_requested()) co_return;
-    co_await send(message::approval_decision(made.given, made.call.id()));
+    if (made.given == decision::allow) {
+        co_await send(message::approval_decision(made.given, made.call.id()));
+        co_return;
+    }
+    const text why(made.given == decision::forbidden ? "Tool call denied by policy."
+                                                     : "Tool call denied by user.");
+    message output = message::tool_call_output(why, made.call.id()).with_stop(stop_reason::aborted);
+    message denied = message::approval_decision(made.given, made.call.id());
+    output.stamp(context_.loop().wall_ms());
+    denied.stamp(context_.loop().wall_ms());
+    // In one step, which no budget can part (R-ENG-24). The view shows it behind the answer.
+    driver_.post(std::move(denied));
+    driver_.post(std::move(output));
 }
 
 task<decision> agent_conductor::ask(const tool_call& call) {
