@@ -3,6 +3,7 @@
 #include <thalweg/agent/agent.hpp>
 #include <thalweg/agent/agent_event_checker.hpp>
 #include <thalweg/agent/agent_json.hpp>
+#include <thalweg/agent/agent_view.hpp>
 #include <thalweg/protocol/stream_checker.hpp>
 #include <thalweg/testing/co_test_case.hpp>
 #include <thalweg/testing/collect.hpp>
@@ -16,6 +17,20 @@ using testing::answer;
 namespace {
 
 using words = std::vector<std::string>;
+
+/// A message of the program's own.
+struct note {
+    static constexpr std::string_view role = "note";
+    std::string body;
+};
+BOOST_DESCRIBE_STRUCT(note, (), (body))
+
+task<std::vector<agent_message>> notes_as_user(std::vector<agent_message> all) {
+    for (agent_message& m : all) {
+        if (const note* n = m.get_if<note>()) m = agent_message::user(text("Note: " + n->body));
+    }
+    co_return std::move(all);
+}
 
 /// Notes the names of all events but updates.
 struct notebook {
@@ -174,4 +189,68 @@ CO_TEST_CASE("a denied call has its output at once, and its result in its place"
     CHECK(messages[2].is_error());
     CHECK(messages[2].content().joined_text() == "Tool call denied by user.");
     CHECK(messages[3].tool_call_id().view() == "b");
+}
+
+CO_TEST_CASE("a program's own messages live in the transcript and reach the model only where it says so") {
+    testing::scripted_model model{answer().text("one"), answer().text("two"), answer().text("three")};
+    agent<testing::scripted_model&, environments::no_tools, note> plain(std::ref(model));
+    std::vector<agent_message> prompts{agent_message::custom(note{"saved"}), agent_message::user("hi")};
+    auto outcome = co_await plain.prompt(std::move(prompts));
+    REQUIRE(outcome.ok());
+    CHECK(model.request(0).input.size() == 1);
+    REQUIRE(plain.state().messages.front().get_if<note>() != nullptr);
+
+    agent_options options;
+    options.convert_to_llm = notes_as_user;
+    agent<testing::scripted_model&, environments::no_tools, note> telling(std::ref(model), options);
+    REQUIRE(telling.load(plain.save()));
+    REQUIRE(telling.state().messages.front().get_if<note>() != nullptr);
+    CHECK(telling.state().messages.front().get_if<note>()->body == "saved");
+    outcome = co_await telling.prompt("and now?");
+    REQUIRE(outcome.ok());
+    CHECK(model.request(1).history.at(0).content().view() == "Note: saved");
+}
+
+CO_TEST_CASE("a custom message that the conversion leaves ends the run with its name") {
+    testing::scripted_model model{answer().text("never")};
+    agent_options options;
+    options.convert_to_llm = [](std::vector<agent_message> all) -> task<std::vector<agent_message>> {
+        co_return std::move(all);
+    };
+    agent<testing::scripted_model&, environments::no_tools, note> helper(std::ref(model), options);
+    agent_event_checker events;
+    auto told = helper.subscribe([&events](const agent_event& e) { events.feed(e); });
+    agent_message stray = agent_message::custom(note{"stray"});
+    auto outcome = co_await helper.prompt(std::move(stray));
+    events.finish();
+    CHECK(events.report() == "");
+    CHECK(outcome.error().code() == agent_errc::hook_failed);
+    CHECK(outcome.error().message().find("\"note\"") != std::string::npos);
+    CHECK(helper.state().error == text(outcome.error().message()));
+    CHECK(model.requests() == 0);
+    CHECK_FALSE(helper.is_busy());
+}
+
+CO_TEST_CASE("options of one run go before those of the agent, and its facts can be had") {
+    testing::scripted_model model{answer().call("a", "read"), answer().text("never")};
+    testing::scripted_tools tools{{"read", after(1ms, "r")}};
+    agent helper(std::ref(model), std::ref(tools));
+    run_options once;
+    once.max_turns = 1;
+    once.thinking_level = "low";
+    once.facts = true;
+    auto run = helper.run("go", once);
+    std::vector<message> facts;
+    while (auto m = co_await run.next())
+        facts.push_back(std::move(*m));
+    CHECK(run.result().ok());
+    CHECK(model.requests() == 1);
+    CHECK(model.request(0).thinking_level == text("low"));
+    agent_view view;
+    std::size_t ends = 0;
+    for (const message& fact : facts) {
+        for (const agent_event& e : view.feed(fact))
+            ends += e.kind() == agent_event::type::agent_end ? 1 : 0;
+    }
+    CHECK(ends == 1);
 }

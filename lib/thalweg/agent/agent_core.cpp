@@ -5,6 +5,7 @@
 #include <thalweg/agent/agent_json.hpp>
 
 #include <atomic>
+#include <cassert>
 #include <exception>
 #include <iostream>
 #include <iterator>
@@ -50,6 +51,10 @@ agent_core::agent_core(provider_ref provider, environment_ref environment,
     options.poll_steering = joined(steering_, std::move(options.poll_steering));
     options.poll_follow_ups = joined(follow_ups_, std::move(options.poll_follow_ups));
     options_ = std::make_shared<const agent_options>(std::move(options));
+}
+
+agent_core::~agent_core() {
+    assert(!state_.is_streaming && "an agent outlives its runs: read them to the end or drop them first");
 }
 
 // Runs
@@ -119,6 +124,7 @@ stream<message, agent_outcome> agent_core::pump(claim busy, agent_task what) {
     stop.follow(here.cancel());
     const context under(here.loop(), stop);
     const running now(*this, stop);
+    const bool shows_facts = what.around.facts;
     auto steps = agent_steps(provider_, environment_, std::move(what), options_);
     for (;;) {
         agent_step* step = co_await steps.peek_under(under);
@@ -131,15 +137,14 @@ stream<message, agent_outcome> agent_core::pump(claim busy, agent_task what) {
                 if (rest) co_await attend(std::move(rest)).under(under);
             }
         }
-        if (step->fact.is_fact()) continue;
-        {
+        if (!step->fact.is_fact()) {
             listeners::round telling(listeners_);
             for (std::size_t at = 0; at < telling.size(); ++at) {
                 task<void> rest = tell(telling, at, step->fact);
                 if (rest) co_await attend(std::move(rest)).under(under);
             }
         }
-        co_yield std::move(step->fact);
+        if (shows_facts || !step->fact.is_fact()) co_yield std::move(step->fact);
     }
     co_return std::move(steps.result());
 }

@@ -36,6 +36,7 @@ public:
                std::span<const custom_type* const> customs, agent_options options);
     agent_core(const agent_core&) = delete;
     agent_core& operator=(const agent_core&) = delete;
+    ~agent_core();
 
     /// `response_schema`: what the answer is to fit, for the provider; empty = anything.
     [[nodiscard]] task<agent_outcome> prompt(std::vector<agent_message> all, text response_schema = {});

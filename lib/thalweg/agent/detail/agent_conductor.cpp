@@ -53,6 +53,9 @@ agent_conductor::agent_conductor(provider_ref provider, environment_ref tools, a
       around_(asked_by(task_, *options_), task_.around.depth,
               task_.around.max_depth.value_or(options_->max_depth),
               task_.around.grace.value_or(options_->interrupt_grace), nullptr),
+      thinking_level_(task_.around.thinking_level.empty() ? text(options_->thinking_level)
+                                                          : text(task_.around.thinking_level)),
+      max_turns_(task_.around.max_turns.value_or(options_->max_turns)),
       context_(parent.loop(), cancel_),
       driver_(point_.attach()) {
     cancel_.follow(parent.cancel());
@@ -109,7 +112,7 @@ task<void> agent_conductor::turns() {
             co_return; // R-EVT-51, R-EVT-68
         }
         if (should_stop()) co_return;
-        if (options_->max_turns > 0 && turns_ >= options_->max_turns) co_return;
+        if (max_turns_ > 0 && turns_ >= max_turns_) co_return;
 
         auto queued = poll(options_->poll_steering);
         if (!queued) co_return;
@@ -160,7 +163,7 @@ task<bool> agent_conductor::answer() {
         calls_.clear();
         attempt_.emplace(session_, driver_, audience::everyone);
         model_run& request = *attempt_;
-        co_await request.pull(input_, text(options_->thinking_level), this);
+        co_await request.pull(input_, thinking_level_, this);
         const bool is_over = request.is_completed(); // then it wins over an abort (R-EVT-68)
         if (!is_over && (context_.stop_requested() || request.verdict().status == stop_reason::aborted)) {
             request.reword(stop_reason::aborted, abort_words());

@@ -80,6 +80,8 @@ private:
     std::shared_ptr<const agent_options> options_;
     session_state session_;
     tool_context around_;
+    text thinking_level_;
+    int max_turns_;
     cancel_source cancel_;
     thalweg::context context_;
     merge<message> point_;
