@@ -243,7 +243,8 @@ CO_TEST_CASE("an input for which no agent can be made fails alone") {
     CHECK(s.how.parts()[0].answer().value() == "re: good");
     CHECK(s.how.parts()[1].answer().error().code() == agent_errc::hook_failed);
     CHECK(s.how.parts()[1].answer().error().message().find("no such thing") != std::string::npos);
-    auto nothing = co_await watch(map({}, [&model] { return agent(std::ref(model)); }).run());
+    const composition idle = map({}, [&model] { return agent(std::ref(model)); });
+    auto nothing = co_await watch(idle.run());
     CHECK(nothing.how.ok());
     CHECK(nothing.how.parts().empty());
 }
