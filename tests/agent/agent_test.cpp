@@ -254,3 +254,79 @@ CO_TEST_CASE("options of one run go before those of the agent, and its facts can
     }
     CHECK(ends == 1);
 }
+
+CO_TEST_CASE("calls of an answer that is asked for again have an output each in the public stream") {
+    testing::scripted_model model{answer().call("q", "fast").ends(model_outcome::failed("net")),
+                                  answer().text("fine")};
+    testing::scripted_tools tools{{"fast", after(1ms, "f")}};
+    agent_options options;
+    options.retry.most = 1;
+    agent helper(std::ref(model), std::ref(tools), options);
+    auto all = co_await testing::collect(helper.run("go"));
+    CHECK(all.result.ok());
+    CHECK(tools.executed().empty());
+    CHECK(helper.state().messages.size() == 2);
+}
+
+CO_TEST_CASE("an abort between the call and the first step of a run is not lost") {
+    testing::scripted_model model{answer().text("never")};
+    agent helper(std::ref(model));
+    auto asked = helper.prompt("hi");
+    CHECK(helper.abort("too late"));
+    CHECK_FALSE(helper.abort());
+    auto outcome = co_await std::move(asked);
+    CHECK(outcome.error().code() == agent_errc::aborted);
+    CHECK(helper.state().error == text("too late"));
+    CHECK(model.requests() == 0);
+}
+
+CO_TEST_CASE("a prompt stays in the transcript of a run that ends before its first request") {
+    testing::scripted_model model{answer().text("never")};
+    agent_options options;
+    options.poll_steering = []() -> std::vector<agent_message> { throw std::runtime_error("no queue"); };
+    agent helper(std::ref(model), options);
+    helper.steer("kept");
+    auto outcome = co_await helper.prompt("hi");
+    CHECK(outcome.error().code() == agent_errc::hook_failed);
+    REQUIRE(helper.state().messages.size() == 2);
+    CHECK(helper.state().messages[0].content().joined_text() == "hi");
+    CHECK(helper.has_queued_messages());
+}
+
+CO_TEST_CASE("answers, results and nothing at all are no prompts") {
+    testing::scripted_model model{answer().text("never")};
+    agent helper(std::ref(model));
+    std::vector<agent_message> wrong{agent_message::assistant(content_block::text("x")),
+                                     agent_message::tool_result("c", "t", content_block::text("o"))};
+    for (const agent_message& each : wrong) {
+        auto outcome = co_await helper.prompt(each);
+        CHECK(outcome.error().code() == agent_errc::bad_prompt);
+    }
+    auto none_at_all = co_await helper.prompt(std::vector<agent_message>());
+    CHECK(none_at_all.error().code() == agent_errc::bad_prompt);
+    CHECK(helper.state().messages.empty());
+    CHECK(model.requests() == 0);
+}
+
+CO_TEST_CASE("what is queued stays queued when the run that was to take it is never read") {
+    testing::scripted_model model{answer().text("one")};
+    agent helper(std::ref(model));
+    helper.follow_up("keep");
+    { auto unread = helper.continue_(); }
+    CHECK(helper.has_queued_messages());
+    auto outcome = co_await helper.continue_();
+    CHECK(outcome.ok());
+    CHECK_FALSE(helper.has_queued_messages());
+}
+
+CO_TEST_CASE("a report of a listener's fault that throws itself stops nothing") {
+    testing::scripted_model model{answer().text("one")};
+    agent_options options;
+    options.on_listener_fault = [](std::string_view) { throw std::runtime_error("the report"); };
+    agent helper(std::ref(model), options);
+    auto told = helper.subscribe([](const agent_event& e) {
+        if (e.kind() == agent_event::type::turn_start) throw std::runtime_error("the listener");
+    });
+    auto outcome = co_await helper.prompt("hi");
+    CHECK(outcome.ok());
+}

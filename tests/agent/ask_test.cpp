@@ -89,3 +89,15 @@ CO_TEST_CASE("a run that fails is that failure, and a busy agent says so at once
     waiting.reset();
     CHECK_FALSE(helper.is_busy());
 }
+
+CO_TEST_CASE("a question that is aborted behind a wrong answer is not corrected") {
+    testing::scripted_model model{answer().text("bad"), answer().text(R"({"city":"Rome"})")};
+    agent helper(std::ref(model));
+    auto told = helper.subscribe([&helper](const agent_event& e) {
+        if (e.kind() == agent_event::type::turn_end) CHECK(helper.abort("stop"));
+    });
+    auto planned = co_await helper.ask<trip>("Where to?");
+    REQUIRE_FALSE(planned);
+    CHECK(planned.error().code() == agent_errc::aborted);
+    CHECK(model.requests() == 1);
+}

@@ -104,7 +104,8 @@ public:
     [[nodiscard]] bool has_queued_messages() const noexcept { return core_.has_queued_messages(); }
 
     /// Asks the run to stop and returns at once; every open level is still closed (R-EVT-60). `reason` is
-    /// what the message says; empty = a stock sentence. False when idle.
+    /// what the message says; empty = a stock sentence. False when idle, or asked before. A run that had its
+    /// last answer already still ends well (R-EVT-68).
     bool abort(text reason = {}) { return core_.abort(std::move(reason)); }
     /// Ends when no run is going on, the listeners of agent_end included (R-EVT-88).
     [[nodiscard]] task<void> wait_for_idle() { return core_.wait_for_idle(); }

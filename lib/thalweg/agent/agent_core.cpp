@@ -4,6 +4,7 @@
 
 #include <thalweg/agent/agent_json.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <exception>
@@ -41,9 +42,9 @@ agent_core::agent_core(provider_ref provider, environment_ref environment,
     options.messages.clear();
     const auto joined = [](agent_queue& own, poll_hook more) {
         return [&own, more = std::move(more)] {
+            if (!more) return own.take();
+            std::vector<agent_message> others = more(); // first: if it throws, the queue keeps what it has
             std::vector<agent_message> taken = own.take();
-            if (!more) return taken;
-            std::vector<agent_message> others = more();
             std::move(others.begin(), others.end(), std::back_inserter(taken));
             return taken;
         };
@@ -64,13 +65,27 @@ task<agent_outcome> agent_core::prompt(std::vector<agent_message> all, text resp
     agent_task what;
     what.prompts = std::move(all);
     what.response_schema = std::move(response_schema);
-    return drain(begin(std::move(what)));
+    return drain(begin_prompt(std::move(what)));
 }
 
 stream<message, agent_outcome> agent_core::run(std::vector<agent_message> prompts, run_options options) {
     agent_task what;
     what.prompts = std::move(prompts);
     what.around = options;
+    return begin_prompt(std::move(what));
+}
+
+stream<message, agent_outcome> agent_core::begin_prompt(agent_task what) {
+    if (state_.is_streaming) return refuse(busy_outcome());
+    if (what.prompts.empty()) {
+        return refuse(agent_outcome(agent_errc::bad_prompt,
+                                    "a prompt has at least one message; continue_() goes on without one"));
+    }
+    if (!std::all_of(what.prompts.begin(), what.prompts.end(), is_input)) {
+        return refuse(agent_outcome(agent_errc::bad_prompt,
+                                    "a prompt is made of messages of the user or of the program; "
+                                    "set_messages() takes answers and results"));
+    }
     return begin(std::move(what));
 }
 
@@ -81,9 +96,7 @@ task<agent_outcome> agent_core::continue_() {
     const bool is_empty = state_.messages.empty();
     const bool is_answered = !is_empty && state_.messages.back().kind() == agent_message::type::assistant;
     if (is_empty || is_answered) {
-        what.polls_steering_first = steering_.empty();
-        what.prompts = steering_.empty() ? follow_ups_.take() : steering_.take();
-        if (what.prompts.empty()) {
+        if (!has_queued_messages()) {
             return drain(refuse(
                 is_empty ? agent_outcome(agent_errc::empty,
                                          "there is nothing to continue from: no messages and nothing queued")
@@ -101,6 +114,8 @@ stream<message, agent_outcome> agent_core::begin(agent_task what) {
     what.transcript = state_.messages;
     what.customs = customs_;
     what.abort_words = &abort_reason_;
+    abort_reason_ = text();
+    is_abort_asked_ = false;
     return pump(claim(*this), std::move(what));
 }
 
@@ -124,7 +139,14 @@ stream<message, agent_outcome> agent_core::pump(claim busy, agent_task what) {
     stop.follow(here.cancel());
     const context under(here.loop(), stop);
     const running now(*this, stop);
+    if (is_abort_asked_) stop.request(cancel_reason::user); // between the call and here
     const bool shows_facts = what.around.facts;
+    if (what.prompts.empty() &&
+        (what.transcript.empty() || what.transcript.back().kind() == agent_message::type::assistant)) {
+        // Taken now, so that a run that nobody begins to read leaves them in their queue (R-EVT-57).
+        what.polls_steering_first = steering_.empty();
+        what.prompts = steering_.empty() ? follow_ups_.take() : steering_.take();
+    }
     auto steps = agent_steps(provider_, environment_, std::move(what), options_);
     for (;;) {
         agent_step* step = co_await steps.peek_under(under);
@@ -176,10 +198,14 @@ task<void> agent_core::tell(listeners::round& telling, std::size_t at, const Wha
 }
 
 void agent_core::report_fault(std::string_view what) const {
-    if (options_->on_listener_fault)
-        options_->on_listener_fault(what);
-    else
-        std::clog << "thalweg: a listener of the agent " << id_.view() << " threw: " << what << '\n';
+    try {
+        if (options_->on_listener_fault) return options_->on_listener_fault(what);
+    } catch (const std::exception& e) {
+        std::clog << "thalweg: on_listener_fault threw: " << e.what() << '\n';
+    } catch (...) {
+        std::clog << "thalweg: on_listener_fault threw something that is no std::exception\n";
+    }
+    std::clog << "thalweg: a listener of the agent " << id_.view() << " threw: " << what << '\n';
 }
 
 void agent_core::settle() {
@@ -191,9 +217,12 @@ void agent_core::settle() {
 // ---------------------------------------------------------------------------------------------------------
 
 bool agent_core::abort(text reason) {
-    if (running_ == nullptr || running_->requested()) return false;
+    if (!state_.is_streaming || is_abort_asked_) return false;
+    if (running_ != nullptr && running_->requested()) return false;
     abort_reason_ = std::move(reason);
-    return running_->request(cancel_reason::user);
+    is_abort_asked_ = true;
+    if (running_ != nullptr) running_->request(cancel_reason::user);
+    return true;
 }
 
 task<void> agent_core::wait_for_idle() {

@@ -52,6 +52,8 @@ public:
     }
 
     bool abort(text reason);
+    /// The last run, or the one under way, was asked to stop, whether it could react or not.
+    [[nodiscard]] bool was_aborted() const noexcept { return is_abort_asked_; }
     [[nodiscard]] task<void> wait_for_idle();
     [[nodiscard]] subscription subscribe(detail::listener l) { return listeners_.add(std::move(l)); }
 
@@ -84,10 +86,7 @@ private:
     /// A run is under way that can be asked to stop.
     class running {
     public:
-        running(agent_core& of, cancel_source& stop) noexcept : of_(of) {
-            of_.abort_reason_ = text();
-            of_.running_ = &stop;
-        }
+        running(agent_core& of, cancel_source& stop) noexcept : of_(of) { of_.running_ = &stop; }
         running(const running&) = delete;
         ~running() { of_.running_ = nullptr; }
 
@@ -95,6 +94,7 @@ private:
         agent_core& of_;
     };
 
+    [[nodiscard]] stream<message, agent_outcome> begin_prompt(agent_task what);
     [[nodiscard]] stream<message, agent_outcome> begin(agent_task what);
     [[nodiscard]] stream<message, agent_outcome> pump(claim busy, agent_task what);
     [[nodiscard]] static stream<message, agent_outcome> refuse(agent_outcome why);
@@ -116,6 +116,7 @@ private:
     listeners listeners_;
     cancel_source* running_ = nullptr; // of the run under way
     text abort_reason_;
+    bool is_abort_asked_ = false; // of the run that is going on, or was the last one
     detail::signal idle_;
 };
 

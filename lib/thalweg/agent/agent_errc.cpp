@@ -19,6 +19,7 @@ public:
         case agent_errc::aborted: return "the run was aborted";
         case agent_errc::model_failed: return "the request to the model failed";
         case agent_errc::hook_failed: return "a hook failed";
+        case agent_errc::bad_prompt: return "not a prompt";
         case agent_errc::mismatch: return "the answer does not fit the type";
         }
         return "unknown agent error";

@@ -15,6 +15,7 @@ enum class agent_errc {
     aborted,        ///< somebody asked the run to stop
     model_failed,   ///< the request to the model failed
     hook_failed,    ///< a hook of the program threw or gave what cannot be used (R-EVT-74)
+    bad_prompt,     ///< a prompt has no message, or one that is not of the user or of the program
     mismatch,       ///< the model's answer does not fit the type that was asked for
 };
 

@@ -13,6 +13,11 @@
 
 namespace thalweg {
 
+/// Only what the user or the program says can be put in; answers and results are for the run to make.
+[[nodiscard]] inline bool is_input(const agent_message& m) noexcept {
+    return m.kind() == agent_message::type::user || m.kind() == agent_message::type::custom;
+}
+
 class agent_queue {
 public:
     explicit agent_queue(queue_mode mode) noexcept : mode_(mode) {}

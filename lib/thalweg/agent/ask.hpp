@@ -54,6 +54,8 @@ template <class T>
     if (!how.ok()) co_return how.error();
     result<T> value = read_answer<T>(how.answer());
     if (value) co_return std::move(value);
+    if (core.was_aborted())
+        co_return error(agent_errc::aborted, "the question was aborted before it was put right");
 
     auto second = core.prompt(correction(value.error()), std::move(schema));
     how = co_await std::move(second);

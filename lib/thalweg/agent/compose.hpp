@@ -13,7 +13,8 @@
 // nesting. One stream shows all of them in the order of arrival: messages of one member keep their order, and
 // each has that member's id in its origin; a composition adds no hop of its own. What a member says begins
 // with its session_meta, once in a stream, and its prompt as a text of the sender parent_agent. What runs at
-// once must have different ids: of two members that share one, the later fails with a sentence.
+// once must have different ids: of two members of one composition that share one, the later fails with a
+// sentence; across nested compositions it is up to you.
 //
 // A member that fails is a value: its part of the outcome, which says why. What that means for the whole
 // stands at each function; nothing is thrown. A stop request to whoever reads the stream stops all members in
@@ -169,7 +170,7 @@ struct made_here {
 
 template <class Make>
 [[nodiscard]] member make_member(Make& make, const text& input) {
-    const auto made = [&make, &input]() -> decltype(auto) {
+    const auto made = [&]() -> decltype(auto) {
         if constexpr (std::invocable<Make&, const text&>)
             return make(input);
         else

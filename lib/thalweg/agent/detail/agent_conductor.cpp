@@ -2,6 +2,7 @@
 
 #include <thalweg/agent/detail/agent_conductor.hpp>
 
+#include <thalweg/agent/agent_queue.hpp>
 #include <thalweg/agent/agent_view.hpp>
 #include <thalweg/agent/detail/model_context.hpp>
 #include <thalweg/engine/grace.hpp>
@@ -88,18 +89,17 @@ task<void> agent_conductor::conduct() {
 
 /// Everything between run_begin and run_end; `ended_by_` says why it ended.
 task<void> agent_conductor::turns() {
-    if (auto fault = fault_in([this] { session_.tools = session_.environment.tools(); })) {
-        co_return end_by(agent_errc::model_failed, "the environment cannot list its tools: " + *fault);
-    }
     std::vector<agent_message> input = std::move(task_.prompts);
     if (task_.polls_steering_first) {
         auto steered = poll(options_->poll_steering);
-        if (!steered) co_return;
-        std::move(steered->begin(), steered->end(), std::back_inserter(input));
+        if (steered) std::move(steered->begin(), steered->end(), std::back_inserter(input));
     }
+    if (auto fault = fault_in([this] { session_.tools = session_.environment.tools(); }))
+        end_by(agent_errc::model_failed, "the environment cannot list its tools: " + *fault);
     for (;;) {
         co_await send_input(std::move(input));
         co_await leave();
+        if (ended_by_) co_return;
         if (context_.stop_requested()) co_return end_by(agent_errc::aborted, abort_words());
         ++turns_;
         const bool answered = co_await answer();
@@ -124,8 +124,14 @@ task<void> agent_conductor::turns() {
 }
 
 task<void> agent_conductor::send_input(std::vector<agent_message> input) {
-    for (const agent_message& m : input)
+    for (const agent_message& m : input) {
+        if (!is_input(m)) {
+            co_return end_by(agent_errc::hook_failed,
+                             "a message of the model or a tool result was queued as input; queue messages "
+                             "of the user or of the program");
+        }
         co_await send(input_fact(m));
+    }
 }
 
 /// Nothing if the hook failed, and then the run ends.
@@ -182,8 +188,19 @@ task<bool> agent_conductor::answer() {
             end_by(agent_errc::model_failed, why);
             co_return false;
         }
+        co_await give_up_calls();
         const bool repeats = co_await repeat(*wait);
         if (!repeats) co_return false;
+    }
+}
+
+/// Calls that were allowed, of an answer that failed and is asked for again: none of them runs.
+task<void> agent_conductor::give_up_calls() {
+    for (const call_run& each : calls_) {
+        if (each.given != decision::allow) continue;
+        co_await send(
+            message::tool_call_output("Tool call was not executed: the answer failed", each.call.id())
+                .with_stop(stop_reason::aborted));
     }
 }
 

@@ -54,6 +54,7 @@ private:
     [[nodiscard]] task<bool> prepare_context();
     [[nodiscard]] task<void> shape_context(std::vector<agent_message>& context);
     [[nodiscard]] task<bool> repeat(std::chrono::milliseconds wait);
+    [[nodiscard]] task<void> give_up_calls();
     [[nodiscard]] task<void> on_call(message call) override;
     [[nodiscard]] task<decision> ask(const tool_call& call);
 
