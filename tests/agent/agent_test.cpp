@@ -9,6 +9,8 @@
 #include <thalweg/testing/collect.hpp>
 #include <thalweg/testing/scripted.hpp>
 
+#include <algorithm>
+
 using namespace thalweg;
 using namespace std::chrono_literals;
 using testing::after;
@@ -329,4 +331,27 @@ CO_TEST_CASE("a report of a listener's fault that throws itself stops nothing") 
     });
     auto outcome = co_await helper.prompt("hi");
     CHECK(outcome.ok());
+}
+
+CO_TEST_CASE("output that a hook may still change is kept whole between pieces, and within its limit") {
+    testing::scripted_model model{answer().call("a", "split").call("b", "flood"), answer().text("done")};
+    testing::tool_script flood;
+    for (int n = 0; n < 100; ++n)
+        flood = std::move(flood).output("0123456789");
+    testing::scripted_tools tools{{"split", testing::tool_script().output("caf\xc3").output("\xa9")},
+                                  {"flood", flood}};
+    agent_options options;
+    options.tool_overrides["flood"].max_output = 15;
+    std::size_t longest = 0;
+    options.after_tool_call = [&longest](hooked_call, executed_tool& result) -> task<void> {
+        longest = std::max(longest, result.content.joined_text().size());
+        co_return;
+    };
+    agent helper(std::ref(model), std::ref(tools), options);
+    auto outcome = co_await helper.prompt("go");
+    REQUIRE(outcome.ok());
+    const auto& messages = helper.state().messages;
+    CHECK(messages[2].content().joined_text() == "caf\xc3\xa9");
+    CHECK(messages[3].content().joined_text() == "012345678901234\n[output truncated: exceeded 15 chars]");
+    CHECK(longest < 100);
 }

@@ -8,8 +8,10 @@
 #include <thalweg/protocol/growing_text.hpp>
 #include <thalweg/protocol/json.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace thalweg {
@@ -41,6 +43,7 @@ private:
     task<void> pull();
     task<void> forward(message m);
     task<void> show(text progress, text details);
+    void hold(std::string_view piece);
     task<void> watch(scope& body);
     task<void> flush();
     [[nodiscard]] body_ending ending(bool interrupted);
@@ -52,6 +55,7 @@ private:
     std::optional<message>& output_;
     output_framer framer_;
     growing_text held_; // output that is not final
+    utf8::repairer held_repair_;
     std::optional<tool_result> result_;
     std::optional<std::string> thrown_; // by the tool
     std::optional<std::string> broken_; // by the environment
@@ -106,6 +110,9 @@ task<void> tool_run::execute() {
         conclude(std::move(how));
         co_return;
     }
+    std::string rest;
+    held_repair_.flush(rest);
+    held_.append(rest);
     co_await job_.voice_->conclude(std::move(how), held_.look().str(), framer_);
 }
 
@@ -117,7 +124,7 @@ task<void> tool_run::pull() {
         while (chunk* piece = co_await output.peek()) {
             if (piece->kind() == chunk::type::text) {
                 if (job_.voice_ != nullptr && job_.voice_->holds_back()) {
-                    held_.append(utf8::make_valid(piece->content()));
+                    hold(piece->content());
                     co_await show(held_.look(), {});
                     continue;
                 }
@@ -137,6 +144,15 @@ task<void> tool_run::pull() {
     } catch (...) {
         thrown_ = "an exception that is no std::exception";
     }
+}
+
+/// Keeps as much as the output may have, and enough beyond it that its end tells of the cut (R-ENV-06).
+void tool_run::hold(std::string_view piece) {
+    const std::int64_t limit = job_.limits_.max_output;
+    if (limit > 0 && static_cast<std::int64_t>(held_.size()) / 4 > limit) return;
+    std::string valid;
+    held_repair_.feed(piece, valid);
+    held_.append(valid);
 }
 
 /// A snapshot of the tool's progress, for the views that show it (C15 of the two views: never a part of the
