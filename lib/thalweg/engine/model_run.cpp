@@ -165,6 +165,10 @@ void model_run::close(std::span<const message> input, int ordinal,
         session_.usage += std::exchange(session_.unreported_usage, {});
         session_.usage += counted;
         used += counted;
+        if (outcome_ && outcome_->usage()) { // of attempts inside the provider
+            session_.usage += *outcome_->usage();
+            used += *outcome_->usage();
+        }
         session_.note_total(counted.total);
         if (to_ == audience::everyone) ++session_.turns;
         if (ordinal > 1) end.attempt = ordinal;

@@ -36,8 +36,10 @@ public:
     model_outcome permanent() &&;        ///< the same request can never succeed
     model_outcome context_too_long() &&; ///< implies permanent; the agent may compact and go on
     model_outcome with_wait(
-        std::chrono::milliseconds w) &&;              ///< the provider's wish before a retry; a lower bound
-    model_outcome with_usage(token_counts counts) &&; ///< of a failed request (D-03)
+        std::chrono::milliseconds w) &&; ///< the provider's wish before a retry; a lower bound
+    /// Of a failed request (D-03). Of a completed one: what attempts inside the provider have used that came
+    /// to nothing; the session counts it, the request does not.
+    model_outcome with_usage(token_counts counts) &&;
     model_outcome with_raw_stop_reason(text raw) &&;
 
     [[nodiscard]] stop_reason status() const noexcept { return status_; } ///< never none
