@@ -9,6 +9,7 @@
 #include <thalweg/environments/any_environment.hpp>
 #include <thalweg/environments/combine.hpp>
 #include <thalweg/environments/demo.hpp>
+#include <thalweg/providers/model_catalogue.hpp>
 #include <thalweg/providers/openai_chat.hpp>
 #include <thalweg/providers/scripted.hpp>
 #include <thalweg/thalweg.hpp>
@@ -147,6 +148,8 @@ bool uses_openai(const run_arguments& given) {
 
 task<int> converse(const run_arguments& given, session_options options, std::optional<resumed_state> from) {
     int status = failure;
+    const std::int64_t limit = uses_openai(given) ? providers::compaction_limit(given.model) : -1;
+    if (!options.compaction && limit > 0) options.compaction.emplace().max_context_length = limit;
     if (uses_openai(given)) {
         providers::openai_chat_options chat;
         chat.model = given.model;

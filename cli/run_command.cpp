@@ -5,6 +5,7 @@
 #include "conversation.hpp"
 #include "exit_status.hpp"
 
+#include <thalweg/providers/model_catalogue.hpp>
 #include <thalweg/thalweg.hpp>
 #include <thalweg/trace/file_sink.hpp>
 
@@ -33,6 +34,7 @@ result<std::unique_ptr<trace::file_sink>> open_trace(const run_arguments& given,
     meta.session_id = text(where.session_id);
     meta.provider = text(uses_openai(given) ? "openai-chat" : "scripted");
     meta.model_id = text(uses_openai(given) ? given.model : "scripted-1");
+    meta.model_context_window = providers::known_models().find(meta.model_id).context_window.value_or(0);
     meta.system_prompt = text(given.system);
     std::error_code ignored;
     const text here(std::filesystem::current_path(ignored).string());

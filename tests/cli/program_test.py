@@ -448,6 +448,19 @@ class program_test(unittest.TestCase):
         self.assertIn('"text":"cut he","stop_reason":"failed"', saved.out)
         self.assert_clean(saved.out)
 
+    def test_a_context_that_fills_a_known_model_is_summed_up(self):
+        usage = {"prompt_tokens": 6000, "completion_tokens": 500, "total_tokens": 6500}
+        answer = "".join([chat_server.chunk({"content": "[summary]so far[/summary]"}),
+                          chat_server.chunk({}, "stop", usage), "data: [DONE]\n\n"]).encode()
+        for model, requests, window in ("gpt-4-0613", 2, 8192), ("gpt-4-turbo", 1, 128000), ("nobody-knows", 1, 0):
+            seen = []
+            with self.subTest(model), server(answer, seen) as url, tempfile.TemporaryDirectory() as folder:
+                done = run("run", "--base-url", url, "--model", model, "--trace", folder, "go", OPENAI_API_KEY=KEY)
+                self.assertEqual(done.status, 0, done.err)
+                self.assertEqual(len(seen), requests)
+                first = min(pathlib.Path(folder).rglob("*.jsonl")).read_text().splitlines()[0]
+                self.assertEqual(json.loads(first)["payload"]["model_context_window"], window)
+
     def test_garbage_is_malformed_and_quoted(self):
         for answer in (b"data: <html>welcome to the proxy</html>\n\n", b"<html>welcome to the proxy</html>"):
             with server(answer) as url, started("run", "--base-url", url, "--json", "hi") as on:
