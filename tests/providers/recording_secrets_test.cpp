@@ -81,6 +81,32 @@ CO_TEST_CASE(
     REQUIRE(miss_of(missed).find("at system: recorded \"gateway password: [secret]\"") != std::string::npos);
 }
 
+CO_TEST_CASE(
+    "a secret is found across what stands between the pieces of one text, and not across two texts") {
+    struct interrupted_words {
+        stream<delta, model_outcome> generate(model_request) {
+            co_yield delta::text("it is hun");
+            co_yield delta::usage(tokens(1, 2));
+            co_yield delta::text("");
+            co_yield delta::text("ter2, hun");
+            co_yield delta::end();
+            co_yield delta::text("ter2");
+            co_yield delta::thinking("hun");
+            co_yield delta::text("ter2");
+            co_return model_outcome::completed();
+        }
+    };
+    const scratch folder;
+    const std::string path = folder.path("pieces.jsonl");
+    recording model(interrupted_words{}, path, {.secrets = {"hunter2"}});
+    co_await ask(model);
+    replay again(path);
+    const auto got = co_await ask(again);
+    REQUIRE(got.deltas == std::vector<std::string>{"text it is [secret]", "usage 0 0 1 2", "text ",
+                                                   "text , hun", "end", "text ter2", "thinking hun",
+                                                   "text ter2"});
+}
+
 CO_TEST_CASE("what only looks like a key at first is kept") {
     const scratch folder;
     const std::string path = folder.path("words.jsonl");

@@ -5,6 +5,7 @@
 #include <thalweg/async/loop.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <deque>
 #include <iterator>
 #include <list>
@@ -66,6 +67,7 @@ private:
     rate_limit_options options_;
     std::list<ticket*> line_;
     std::size_t running_ = 0;
+    const loop* used_on_ = nullptr;
     std::deque<clock::time_point> begun_;
     std::deque<spending> spent_;
     clock::time_point held_until_ = clock::time_point::min();
@@ -74,7 +76,10 @@ private:
 /// A request's place in the line, then its slot; gives up whichever it has.
 class rate_queue::ticket {
 public:
-    explicit ticket(rate_queue& of) : queue_(of), place_(of.line_.insert(of.line_.end(), this)) {}
+    ticket(rate_queue& of, loop& on) : queue_(of), place_(of.line_.insert(of.line_.end(), this)), loop_(on) {
+        if (of.running_ == 0 && of.line_.size() == 1) of.used_on_ = &on;
+        assert(of.used_on_ == &on && "a rate_limit and all that share it belong to one loop");
+    }
     ticket(const ticket&) = delete;
     ~ticket() { release(); }
 
@@ -109,7 +114,6 @@ public:
         bool await_suspend(std::coroutine_handle<Promise> self) {
             const context& ctx = *self.promise().ctx;
             if (ctx.stop_requested()) return false;
-            ticket_.loop_ = &ctx.loop();
             ticket_.sleeper_ = &self.promise().ready;
             if (ticket_.is_first() && ticket_.queue_.has_slot()) {
                 timer_.wakes = ticket_.sleeper_;
@@ -141,7 +145,7 @@ private:
 
     [[nodiscard]] bool is_first() const noexcept { return queue_.line_.front() == this; }
     void wake() noexcept {
-        if (sleeper_ != nullptr) loop_->schedule(*sleeper_);
+        if (sleeper_ != nullptr) loop_.schedule(*sleeper_);
     }
     void wake_first() noexcept {
         if (!queue_.line_.empty()) queue_.line_.front()->wake();
@@ -153,15 +157,15 @@ private:
 
     rate_queue& queue_;
     std::list<ticket*>::iterator place_;
+    loop& loop_;
     state state_ = state::waiting;
-    loop* loop_ = nullptr;
     thalweg::detail::ready_node* sleeper_ = nullptr; // nullptr: nobody waits in change()
 };
 
 stream<delta, model_outcome> in_turn(std::shared_ptr<rate_queue> line, provider_ref inner,
                                      model_request request) {
     const context here = co_await this_coroutine();
-    rate_queue::ticket ticket(*line);
+    rate_queue::ticket ticket(*line, here.loop());
     while (!ticket.take(here.loop().now())) {
         co_await ticket.change();
         if (here.stop_requested()) co_return model_outcome::aborted();
