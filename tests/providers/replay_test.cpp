@@ -58,11 +58,12 @@ CO_TEST_CASE("ids of calls, times, senders and opaque data do not count; pairing
     const scratch folder;
     const std::string path = folder.path("ids.jsonl");
     const auto with = [](const char* first, const char* second, bool crossed, std::int64_t time) {
+        const std::string number = std::to_string(time);
+        std::string opaque = R"({"id":)";
+        opaque.append(number).append("}");
         question what;
-        what.history.push_back(
-            message::user_text("go").with_timestamp(time).with_sender("x" + std::to_string(time)));
-        what.history.push_back(
-            message::tool_call("f", "{}", first).with_fidelity("{\"id\":" + std::to_string(time) + "}"));
+        what.history.push_back(message::user_text("go").with_timestamp(time).with_sender(number));
+        what.history.push_back(message::tool_call("f", "{}", first).with_fidelity(opaque));
         what.history.push_back(message::tool_call("f", "{}", second));
         what.input.clear();
         what.input.push_back(message::tool_call_output("1", crossed ? second : first));
