@@ -6,7 +6,7 @@
 
 #include <thalweg/engine/answer_framer.hpp>
 #include <thalweg/net/sse.hpp>
-#include <thalweg/providers/chat_decoder.hpp>
+#include <thalweg/providers/chat/decoder.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -65,8 +65,8 @@ std::uint64_t read_events(std::string_view body) {
     return events;
 }
 
-void check(const providers::chat_ending& ending) {
-    if (ending.status != providers::chat_status::completed)
+void check(const wire::answer_ending& ending) {
+    if (ending.status != wire::answer_status::completed)
         fail("the answer did not complete: " + ending.complaint);
 }
 
@@ -112,7 +112,7 @@ std::uint64_t read_messages(std::string_view body) {
         decoder.event(event.data, event.type, deltas);
         frame();
     });
-    const providers::chat_ending ending = decoder.finish(deltas);
+    const wire::answer_ending ending = decoder.finish(deltas);
     check(ending);
     frame();
     static_cast<void>(framer.finish(model_outcome::completed(ending.why, ending.raw_finish_reason)));

@@ -232,7 +232,7 @@ TEST_CASE("finish reasons are read by the table") {
         if (!reason.empty()) all.event(last_chunk(reason));
         all.event("[DONE]");
         static_cast<void>(all.finish());
-        CHECK(all.ending().raw_finish_reason == reason);
+        CHECK(all.ending().raw_stop_reason == reason);
         return all.ending().why;
     };
     for (const char* reason : {"stop", "end", "eos", "", "tool_calls", "function_call"})

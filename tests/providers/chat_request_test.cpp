@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 #include <thalweg/protocol/json.hpp>
-#include <thalweg/providers/chat_request.hpp>
+#include <thalweg/providers/chat/request.hpp>
 
 using namespace thalweg;
 using namespace thalweg::providers;

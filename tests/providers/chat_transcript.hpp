@@ -7,7 +7,7 @@
 // of cutting the same answer into events have equal transcripts.
 
 #include <thalweg/net/sse.hpp>
-#include <thalweg/providers/chat_decoder.hpp>
+#include <thalweg/providers/chat/decoder.hpp>
 
 #include <algorithm>
 #include <string>
@@ -44,18 +44,18 @@ public:
     /// The transcript so far.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
     [[nodiscard]] const providers::chat_decoder& decoder() const noexcept { return decoder_; }
-    [[nodiscard]] const providers::chat_ending& ending() const noexcept { return ending_; }
+    [[nodiscard]] const wire::answer_ending& ending() const noexcept { return ending_; }
 
     /// Ends the answer; the whole transcript with the status.
     std::string finish() {
         ending_ = decoder_.finish(deltas_);
         note();
-        using providers::chat_status;
+        using wire::answer_status;
         switch (ending_.status) {
-        case chat_status::completed: text_ += "completed"; break;
-        case chat_status::failed: text_ += "failed"; break;
-        case chat_status::malformed: text_ += "malformed"; break;
-        case chat_status::unfinished: text_ += "unfinished"; break;
+        case answer_status::completed: text_ += "completed"; break;
+        case answer_status::failed: text_ += "failed"; break;
+        case answer_status::malformed: text_ += "malformed"; break;
+        case answer_status::unfinished: text_ += "unfinished"; break;
         }
         return text_;
     }
@@ -103,7 +103,7 @@ private:
 
     providers::chat_decoder decoder_;
     std::vector<delta> deltas_;
-    providers::chat_ending ending_;
+    wire::answer_ending ending_;
     std::string text_;
     char joining_ = 0;
 };

@@ -108,8 +108,6 @@ public:
 
 private:
     struct settings;
-    static stream<delta, model_outcome> run(std::shared_ptr<const settings> with, model_request request);
-
     std::shared_ptr<const settings> settings_;
 };
 

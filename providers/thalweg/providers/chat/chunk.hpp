@@ -7,7 +7,8 @@
 // skipped and not checked beyond the grammar that simdjson needs to skip them (H-13). No thread rule.
 
 #include <thalweg/protocol/events.hpp>
-#include <thalweg/providers/json_string.hpp>
+#include <thalweg/wire/answer_decoder.hpp>
+#include <thalweg/wire/json_string.hpp>
 
 #include <array>
 #include <cstdint>
@@ -23,16 +24,16 @@ enum class piece_kind : std::uint8_t { text, thinking, refusal };
 
 struct chunk_piece {
     piece_kind kind;
-    raw_string raw;
+    wire::raw_string raw;
 };
 
 /// One element of `tool_calls`, or the old `function_call`. Empty members are absent, null or empty on the
 /// wire.
 struct chunk_call {
     std::optional<std::int64_t> index;
-    raw_string id;
-    raw_string name;
-    raw_string arguments;
+    wire::raw_string id;
+    wire::raw_string name;
+    wire::raw_string arguments;
     bool arguments_are_json = false; ///< an object instead of a string: `arguments` is its JSON text
     bool is_whole = false;           ///< stands in a complete message: never continues another call
 };
@@ -48,7 +49,7 @@ struct chat_chunk {
     std::string_view
         thinking_name;        ///< the member that the thinking pieces stood in; empty for content arrays
     std::string_view details; ///< JSON text of a non-empty `reasoning_details` array
-    std::optional<raw_string> finish_reason;
+    std::optional<wire::raw_string> finish_reason;
     std::string_view error;       ///< JSON text of an `error` member that is none of null, false, ""
     bool is_error_object = false; ///< `"object": "error"`: the payload itself is the error
     bool has_choices = false;     ///< whether the member exists at all
@@ -71,16 +72,9 @@ public:
     chunk_reader(chunk_reader&&) noexcept;
     chunk_reader& operator=(chunk_reader&&) noexcept;
 
-    enum class verdict : std::uint8_t {
-        good,
-        bad_utf8,  ///< nothing was read
-        not_json,  ///< or no object
-        bad_shape, ///< a member that is known has a type that it cannot have; complaint() names it
-    };
-
     /// Reads `payload` into `into`, which is cleared first. Precondition: sse_parser::padding readable bytes
     /// follow the payload. Cost: no allocation once the buffers have grown.
-    [[nodiscard]] verdict read(std::string_view payload, message_member messages, chat_chunk& into);
+    [[nodiscard]] wire::verdict read(std::string_view payload, message_member messages, chat_chunk& into);
 
     [[nodiscard]] std::string_view complaint() const noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/providers/reasoning_details.hpp>
+#include <thalweg/providers/chat/reasoning_details.hpp>
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/providers/json_string.hpp>
+#include <thalweg/wire/json_string.hpp>
 
 #include <bit>
 #include <cstring>
 #include <optional>
 
-namespace thalweg::providers::detail {
+namespace thalweg::wire {
 
 namespace {
 
@@ -147,4 +147,4 @@ void string_joiner::flush(std::string& out) {
     out += replacement;
 }
 
-} // namespace thalweg::providers::detail
+} // namespace thalweg::wire

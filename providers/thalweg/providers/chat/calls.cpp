@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/providers/chat_calls.hpp>
+#include <thalweg/providers/chat/calls.hpp>
 
 #include <algorithm>
 
@@ -27,10 +27,10 @@ char first_letter(const chunk_call& piece) {
 }
 
 // Text of an id or a name. A bad escape in one of them is as good as none.
-std::string_view plain(const raw_string& raw, std::string& scratch) {
+std::string_view plain(const wire::raw_string& raw, std::string& scratch) {
     if (!raw.escaped) return raw.bytes;
     scratch.clear();
-    string_joiner joiner;
+    wire::string_joiner joiner;
     if (!joiner.append(raw.bytes, scratch)) scratch.clear();
     joiner.flush(scratch);
     return scratch;

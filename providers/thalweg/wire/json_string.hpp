@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace thalweg::providers::detail {
+namespace thalweg::wire {
 
 /// The inside of a JSON string as it stands in the payload.
 struct raw_string {
@@ -43,4 +43,4 @@ private:
     std::uint16_t high_ = 0;
 };
 
-} // namespace thalweg::providers::detail
+} // namespace thalweg::wire

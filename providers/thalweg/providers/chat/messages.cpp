@@ -3,15 +3,16 @@
 // The value of `messages`: complete messages of the session, in the order for the model, become messages of
 // the Chat Completions form.
 
-#include <thalweg/providers/chat_request.hpp>
+#include <thalweg/providers/chat/request.hpp>
 
 #include <thalweg/protocol/json.hpp>
-#include <thalweg/protocol/utf8.hpp>
-#include <thalweg/providers/reasoning_details.hpp>
+#include <thalweg/providers/chat/reasoning_details.hpp>
+#include <thalweg/wire/history.hpp>
+#include <thalweg/wire/request_body.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,67 +20,13 @@ namespace thalweg::providers::detail {
 
 namespace {
 
-using message_list = std::vector<const message*>;
-
-constexpr std::string_view no_result = "Error: no result, the call was not run.";
-constexpr std::string_view empty_result = "(no output)";
-
-void append_text(std::string& out, std::string_view text) {
-    if (utf8::is_valid(text))
-        json::append_string(out, text);
-    else
-        json::append_string(out, utf8::make_valid(text));
-}
-
-bool is_assistant(const message& m) {
-    switch (m.kind()) {
-    case kind::text:
-    case kind::inline_data: return m.role() == role::assistant;
-    case kind::thinking:
-    case kind::inline_thinking:
-    case kind::tool_call: return true;
-    default: return false;
-    }
-}
-
-bool is_user(const message& m) {
-    return m.kind() == kind::image_url ||
-           ((m.kind() == kind::text || m.kind() == kind::inline_data) && !is_assistant(m));
-}
-
-// What broke off belongs to an answer that was given up.
-bool is_whole(const message& m) {
-    return m.stop() == stop_reason::completed || m.stop() == stop_reason::none;
-}
-
-bool is_whole_call(const message& m) {
-    return m.kind() == kind::tool_call && is_whole(m);
-}
-
-/// An answer of the model, and what followed it until the next one.
-struct exchange {
-    message_list answer;
-    message_list outputs;
-    message_list user;
-};
-
-std::vector<exchange> in_exchanges(const model_request& request) {
-    std::vector<exchange> all(1);
-    for (const auto part : {request.history(), request.input()}) {
-        for (const message& each : part) {
-            const bool output = each.kind() == kind::tool_call_output;
-            if (is_assistant(each)) {
-                if (!all.back().outputs.empty() || !all.back().user.empty()) all.emplace_back();
-                all.back().answer.push_back(&each);
-            } else if (output) {
-                all.back().outputs.push_back(&each);
-            } else if (is_user(each)) {
-                all.back().user.push_back(&each);
-            }
-        }
-    }
-    return all;
-}
+using wire::append_text;
+using wire::call_ids;
+using wire::exchanged;
+using wire::is_whole;
+using wire::is_whole_call;
+using wire::message_list;
+using wire::own_fidelity;
 
 /// One message `{"role": …, …}` at a time, with commas between them.
 class message_writer {
@@ -154,65 +101,16 @@ private:
     bool has_images_ = false;
 };
 
-/// What a call is named towards the server: its own id where that is unique within the answer and short
-/// enough.
-class id_map {
-public:
-    id_map(const message_list& answer, std::size_t longest) {
-        for (const message* each : answer)
-            if (is_whole_call(*each)) add(*each, longest);
-    }
-
-    [[nodiscard]] std::string_view of(const message& call) const {
-        for (const auto& [known, id] : ids_)
-            if (known == &call) return id;
-        return call.tool_call_id();
-    }
-
-private:
-    void add(const message& call, std::size_t longest) {
-        std::string id = shortened(call.provider_id(), longest);
-        if (id.empty() || is_taken(id)) id = shortened(call.tool_call_id(), longest);
-        for (int next = 2; id.empty() || is_taken(id); ++next)
-            id = "call_" + std::to_string(ids_.size()) + "_" + std::to_string(next);
-        ids_.emplace_back(&call, std::move(id));
-    }
-
-    [[nodiscard]] bool is_taken(std::string_view id) const {
-        return std::any_of(ids_.begin(), ids_.end(), [id](const auto& each) { return each.second == id; });
-    }
-
-    /// The same short id for the same long one, in every request.
-    static std::string shortened(std::string_view id, std::size_t longest) {
-        constexpr std::size_t kept = 32;
-        if (longest == 0 || id.size() <= longest) return std::string(id);
-        std::uint64_t hash = 14695981039346656037U; // FNV-1a
-        for (const char c : id)
-            hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-        return (utf8::make_valid(id.substr(0, kept)) + "_" + std::to_string(hash)).substr(0, longest);
-    }
-
-    std::vector<std::pair<const message*, std::string>> ids_;
-};
-
-/// The member of a fidelity object, if it was made by this model.
-std::optional<json::view> own_fidelity(const message& m, const openai_chat_options& options,
-                                       std::string_view name) {
-    if (m.fidelity().empty()) return std::nullopt;
-    const auto parsed = json::parse(m.fidelity());
-    if (!parsed) return std::nullopt;
-    const auto model = parsed.value().find("model");
-    if (!model || model->as_string() != options.model) return std::nullopt;
-    return parsed.value().find(name);
-}
-
 /// Writes one answer of the model.
 class answer_writer {
 public:
     answer_writer(message_writer& to, const openai_chat_options& options, const message_list& answer)
-        : to_(to), options_(options), answer_(answer), ids_(answer, options.dialect.longest_call_id) {}
+        : to_(to),
+          options_(options),
+          answer_(answer),
+          ids_(answer, {.longest = options.dialect.longest_call_id}) {}
 
-    [[nodiscard]] const id_map& ids() const noexcept { return ids_; }
+    [[nodiscard]] const call_ids& ids() const noexcept { return ids_; }
 
     void write(bool is_running_turn) {
         collect();
@@ -238,11 +136,11 @@ private:
         for (const message* each : answer_) {
             if (each->kind() == kind::text) text_ += each->content().view();
             if (each->kind() == kind::inline_data) text_ += "[" + each->mime_type().str() + " data]";
-            if (const auto details = own_fidelity(*each, options_, "reasoning_details"))
+            if (const auto details = own_fidelity(*each, options_.model, "reasoning_details"))
                 details_.add(*details);
             if (each->kind() != kind::thinking || !is_whole(*each)) continue;
             thinking_ += each->content().view();
-            const auto field = own_fidelity(*each, options_, "field");
+            const auto field = own_fidelity(*each, options_.model, "field");
             if (field) field_ = field->as_string().value_or(field_);
         }
     }
@@ -267,9 +165,7 @@ private:
             out += R"(,"type":"function","function":{"name":)";
             append_text(out, each->name());
             out += R"(,"arguments":)";
-            // As received; servers refuse what is no object (D-09).
-            const auto parsed = json::parse(each->content());
-            append_text(out, parsed && parsed.value().is_object() ? each->content().view() : "{}");
+            append_text(out, wire::arguments_of(*each));
             out += "}}";
         }
         out += ']';
@@ -278,7 +174,7 @@ private:
     message_writer& to_;
     const openai_chat_options& options_;
     const message_list& answer_;
-    id_map ids_;
+    call_ids ids_;
     std::string text_;
     std::string thinking_;
     std::string field_ = "reasoning_content";
@@ -288,41 +184,35 @@ private:
 void write_result(message_writer& to, std::string_view id, std::string_view content) {
     to.begin("tool");
     append_text(to.member("tool_call_id"), id);
-    append_text(to.member("content"), content.empty() ? empty_result : content);
+    append_text(to.member("content"), content.empty() ? wire::empty_result : content);
     to.end();
 }
 
 /// One result for each call, in call order; pictures of results cannot stand in them and go to the user's
 /// part.
-void write_results(message_writer& to, const exchange& of, const id_map& ids, user_content& pictures) {
+void write_results(message_writer& to, const exchanged& of, const call_ids& ids, user_content& pictures) {
     for (const message* call : of.answer) {
         if (!is_whole_call(*call)) continue;
-        const auto answers = [call](const message* each) {
-            return each->tool_call_id() == call->tool_call_id();
-        };
-        const auto output = std::find_if(of.outputs.begin(), of.outputs.end(), answers);
-        if (output == of.outputs.end()) {
-            write_result(to, ids.of(*call), no_result);
+        const message* const output = of.result_of(*call);
+        if (output == nullptr) {
+            write_result(to, ids.of(*call), wire::no_result);
             continue;
         }
-        write_result(to, ids.of(*call), (*output)->content());
-        if ((*output)->images().empty()) continue;
+        write_result(to, ids.of(*call), output->content());
+        if (output->images().empty()) continue;
         pictures.add_text("Images of the result of the call " + std::string(ids.of(*call)) + " (" +
                           call->name().str() + "):");
-        for (const text& each : (*output)->images())
+        for (const text& each : output->images())
             pictures.add_image(each);
     }
 }
 
 void add_user(user_content& to, const message& m) {
-    switch (m.kind()) {
-    case kind::text: return to.add_text(m.content());
-    case kind::image_url: return to.add_image(m.content());
-    default: break;
-    }
-    const std::string mime = m.mime_type().str();
-    if (mime.starts_with("image/")) return to.add_image("data:" + mime + ";base64," + m.content().str());
-    to.add_text("[" + mime + " data that this model cannot be shown]");
+    if (m.kind() == kind::text) return to.add_text(m.content());
+    const auto shown = wire::picture_of(m);
+    if (!shown) return to.add_text("[" + m.mime_type().str() + " data that this model cannot be shown]");
+    if (shown->is_url()) return to.add_image(shown->data);
+    to.add_image(std::string("data:").append(shown->mime_type).append(";base64,").append(shown->data));
 }
 
 } // namespace
@@ -335,14 +225,11 @@ void append_chat_messages(std::string& out, const openai_chat_options& options,
         append_text(to.member("content"), request.system());
         to.end();
     }
-    const std::vector<exchange> all = in_exchanges(request);
-    // The running turn begins behind the last thing that a person said, steering between tool calls aside.
-    std::size_t running = all.size();
-    while (running > 0 && all[running - 1].user.empty())
-        --running;
+    const std::vector<exchanged> all = wire::exchanges_of(request);
+    const std::size_t running = wire::running_turn(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
         answer_writer answer(to, options, all[i].answer);
-        answer.write(i + 1 > running || (i + 1 == all.size() && !all[i].outputs.empty()));
+        answer.write(i >= running);
         user_content user;
         write_results(to, all[i], answer.ids(), user);
         for (const message* each : all[i].user)

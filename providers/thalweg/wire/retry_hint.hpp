@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-namespace thalweg::providers::detail {
+namespace thalweg::wire {
 
 /// "39s", "0.6s", "6m0s", "120ms", "1h2m": sums of decimal numbers with a unit. Nothing if it is of another
 /// form.
@@ -27,4 +27,4 @@ namespace thalweg::providers::detail {
 [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const http::response_head& head,
                                                                    std::int64_t now_ms);
 
-} // namespace thalweg::providers::detail
+} // namespace thalweg::wire

@@ -10,7 +10,7 @@
 // fragments may interleave and every call is final only at the end of the stream. No thread rule.
 
 #include <thalweg/protocol/delta.hpp>
-#include <thalweg/providers/chat_chunk.hpp>
+#include <thalweg/providers/chat/chunk.hpp>
 
 #include <cstddef>
 #include <string>
@@ -63,7 +63,7 @@ private:
         std::string id;
         std::string name;
         std::string arguments; // not yet shown
-        string_joiner joiner;
+        wire::string_joiner joiner;
         object_watch watch;
         bool live = false;
     };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/providers/chat_outcome.hpp>
+#include <thalweg/wire/answer_outcome.hpp>
 
-#include <thalweg/providers/retry_hint.hpp>
+#include <thalweg/wire/retry_hint.hpp>
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
-namespace thalweg::providers::detail {
+namespace thalweg::wire {
 
 namespace {
 
@@ -77,16 +77,9 @@ bool is_permanent(const provider_error& error, int status, const http::response_
     }
 }
 
-std::string without(std::string message, std::string_view secret) {
-    constexpr std::size_t shortest = 4; // a shorter one is no key, and would tear words apart
-    if (secret.size() < shortest) return message;
-    for (auto at = message.find(secret); at != std::string::npos; at = message.find(secret, at))
-        message.replace(at, secret.size(), "[key]");
-    return message;
-}
-
 std::string request_id(const http::response_head& head) {
-    const auto id = head.find("x-request-id");
+    auto id = head.find("x-request-id");
+    if (!id) id = head.find("request-id");
     return id ? " (request " + std::string(*id) + ")" : std::string();
 }
 
@@ -124,7 +117,7 @@ private:
 };
 
 // Status 4xx, 5xx, or a redirection that was not followed.
-model_outcome of_status(const http::events_outcome& transport, std::string_view secret, std::int64_t now_ms) {
+model_outcome of_status(const http::events_outcome& transport, const endpoint& at, std::int64_t now_ms) {
     const auto& head = transport.head;
     auto error = read_error(transport.body);
     std::string message = transport.message;
@@ -135,53 +128,54 @@ model_outcome of_status(const http::events_outcome& transport, std::string_view 
         if (!transport.excerpt.empty()) message += "; " + quoted_start(transport.excerpt);
     }
     message += request_id(head);
-    return error_outcome(*error, head.status, head, without(std::move(message), secret), now_ms).make();
+    return error_outcome(*error, head.status, head, at.without_secrets(std::move(message)), now_ms).make();
 }
 
-model_outcome of_transport(const http::events_outcome& transport, std::string_view label,
-                           std::string_view secret, std::int64_t now_ms) {
+model_outcome of_transport(const answer_ending& said, const http::events_outcome& transport,
+                           const endpoint& at, std::int64_t now_ms) {
     std::string message = transport.message;
     switch (transport.kind) {
-    case outcome_kind::http_error: return of_status(transport, secret, now_ms);
+    case outcome_kind::http_error: return of_status(transport, at, now_ms);
     case outcome_kind::rejected: return model_outcome::failed(std::move(message)).permanent();
     case outcome_kind::transport: return model_outcome::failed(std::move(message));
     case outcome_kind::timeout: return model_outcome::timeout(std::move(message));
     case outcome_kind::cancelled: return model_outcome::aborted();
     case outcome_kind::malformed: break;
     case outcome_kind::ok:
-        message.assign(label).append(": the answer ended without a finish reason and without [DONE]");
+        message.assign(at.label()).append(": the answer ended without ").append(said.end_marker);
         if (transport.cut) message += ", in the middle of an event";
         break;
     }
     if (!transport.excerpt.empty()) message += "; " + quoted_start(transport.excerpt);
-    auto made = model_outcome::malformed(without(std::move(message), secret));
+    auto made = model_outcome::malformed(at.without_secrets(std::move(message)));
     return transport.foreign ? std::move(made).permanent() : made; // the URL leads to something else
 }
 
 } // namespace
 
-model_outcome chat_outcome(const chat_ending& said, const http::events_outcome& transport,
-                           std::string_view label, std::string_view secret, std::int64_t now_ms) {
-    const std::string prefix = std::string(label) + ": ";
+model_outcome answer_outcome(const answer_ending& said, const http::events_outcome& transport,
+                             const endpoint& at, std::int64_t now_ms) {
+    const std::string prefix = at.label() + ": ";
     auto made = model_outcome::aborted();
     switch (said.status) {
-    case chat_status::completed: return model_outcome::completed(said.why, said.raw_finish_reason);
-    case chat_status::malformed:
-        made = model_outcome::malformed(without(prefix + said.complaint, secret));
+    case answer_status::completed: return model_outcome::completed(said.why, said.raw_stop_reason);
+    case answer_status::malformed:
+        made = model_outcome::malformed(at.without_secrets(prefix + said.complaint));
         break;
-    case chat_status::failed: {
+    case answer_status::failed: {
         const auto& error = *said.error;
         std::string message = prefix + "the answer reports an error: ";
         if (error.status != 0) message += "status " + std::to_string(error.status) + ", ";
         message += error.sentence() + request_id(transport.head);
-        made = error_outcome(error, error.status, transport.head, without(std::move(message), secret), now_ms)
-                   .make();
+        message = at.without_secrets(std::move(message));
+        made = error_outcome(error, error.status, transport.head, std::move(message), now_ms).make();
+        if (said.permanent) made = std::move(made).permanent();
         break;
     }
-    case chat_status::unfinished: made = of_transport(transport, label, secret, now_ms); break;
+    case answer_status::unfinished: made = of_transport(said, transport, at, now_ms); break;
     }
     if (said.usage) made = std::move(made).with_usage(*said.usage);
-    return std::move(made).with_raw_stop_reason(said.raw_finish_reason);
+    return std::move(made).with_raw_stop_reason(said.raw_stop_reason);
 }
 
-} // namespace thalweg::providers::detail
+} // namespace thalweg::wire

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/providers/provider_error.hpp>
+#include <thalweg/wire/provider_error.hpp>
 
 #include <thalweg/protocol/utf8.hpp>
-#include <thalweg/providers/retry_hint.hpp>
+#include <thalweg/wire/retry_hint.hpp>
 
 #include <charconv>
 
-namespace thalweg::providers::detail {
+namespace thalweg::wire {
 
 namespace {
 
@@ -129,4 +129,4 @@ std::optional<provider_error> read_error(std::string_view json) {
     return read_fields(body);
 }
 
-} // namespace thalweg::providers::detail
+} // namespace thalweg::wire

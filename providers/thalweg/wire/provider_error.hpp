@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace thalweg::providers::detail {
+namespace thalweg::wire {
 
 struct provider_error {
     std::string message; ///< for people, as sent, valid UTF-8
@@ -32,4 +32,4 @@ struct provider_error {
 /// The value of an `error` member itself: an object or a text. Null, false and empty ones are no errors.
 [[nodiscard]] std::optional<provider_error> read_error_value(const json::view& value);
 
-} // namespace thalweg::providers::detail
+} // namespace thalweg::wire

@@ -3,20 +3,26 @@
 #include "providers/chat_transcript.hpp"
 #include "support/catch.hpp"
 
-#include <thalweg/providers/chat_outcome.hpp>
-#include <thalweg/providers/retry_hint.hpp>
+#include <thalweg/wire/answer_outcome.hpp>
+#include <thalweg/wire/retry_hint.hpp>
 
 using namespace thalweg;
 using namespace thalweg::testing;
 using namespace std::chrono_literals;
-using providers::detail::parse_duration;
-using providers::detail::parse_http_date;
-using providers::detail::retry_after;
+using wire::parse_duration;
+using wire::parse_http_date;
+using wire::retry_after;
 
 namespace {
 
 constexpr std::string_view key = "sk-very-secret";
 constexpr std::int64_t now = 784'111'777'000; // Sun, 06 Nov 1994 08:49:37 GMT
+
+wire::endpoint somewhere() {
+    wire::endpoint made("http://x", "/v1", {}, {});
+    made.add_secret("Authorization", "Bearer ", std::string(key));
+    return made;
+}
 
 model_outcome of_http(int status, std::string body, std::vector<http::header> headers = {}) {
     http::events_outcome transport;
@@ -25,7 +31,7 @@ model_outcome of_http(int status, std::string body, std::vector<http::header> he
     transport.message = "POST http://x/v1: HTTP status " + std::to_string(status);
     transport.body = std::move(body);
     transport.excerpt = transport.body.substr(0, 512);
-    return providers::detail::chat_outcome({}, transport, "POST http://x/v1", key, now);
+    return wire::answer_outcome({}, transport, somewhere(), now);
 }
 
 model_outcome of_event(std::string_view event) {
@@ -33,7 +39,7 @@ model_outcome of_event(std::string_view event) {
     static_cast<void>(all.event(event).finish());
     http::events_outcome transport;
     transport.head.status = 200;
-    return providers::detail::chat_outcome(all.ending(), transport, "POST http://x/v1", key, now);
+    return wire::answer_outcome(all.ending(), transport, somewhere(), now);
 }
 
 std::string error_body(std::string_view members) {
@@ -147,7 +153,7 @@ TEST_CASE("an answer of another kind than asked for is permanent, a garbled one 
     transport.kind = http::outcome_kind::malformed;
     transport.head.status = 200;
     transport.message = "POST http://x: the answer is text/html, not an event stream";
-    const auto made = [&transport] { return providers::detail::chat_outcome({}, transport, "l", key, now); };
+    const auto made = [&transport] { return wire::answer_outcome({}, transport, somewhere(), now); };
     CHECK_FALSE(made().is_permanent());
     transport.foreign = true;
     CHECK(made().status() == stop_reason::malformed);
@@ -193,7 +199,7 @@ TEST_CASE("what the answer said stands above how the connection ended") {
          {http::outcome_kind::timeout, http::outcome_kind::cancelled, http::outcome_kind::transport}) {
         http::events_outcome transport;
         transport.kind = kind;
-        CHECK(providers::detail::chat_outcome(all.ending(), transport, "l", key, now).status() ==
+        CHECK(wire::answer_outcome(all.ending(), transport, somewhere(), now).status() ==
               stop_reason::completed);
     }
     const std::pair<http::outcome_kind, stop_reason> open_ends[] = {
@@ -206,7 +212,7 @@ TEST_CASE("what the answer said stands above how the connection ended") {
     for (const auto& [kind, expected] : open_ends) {
         http::events_outcome transport;
         transport.kind = kind;
-        const auto outcome = providers::detail::chat_outcome({}, transport, "l", key, now);
+        const auto outcome = wire::answer_outcome({}, transport, somewhere(), now);
         CHECK(outcome.status() == expected);
         CHECK(outcome.is_permanent() == (kind == http::outcome_kind::rejected));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 
-#include <thalweg/providers/retry_hint.hpp>
+#include <thalweg/wire/retry_hint.hpp>
 
 #include <thalweg/protocol/timestamp.hpp>
 
@@ -11,7 +11,7 @@
 #include <cmath>
 #include <string>
 
-namespace thalweg::providers::detail {
+namespace thalweg::wire {
 
 namespace {
 
@@ -131,4 +131,4 @@ std::optional<milliseconds> retry_after(const http::response_head& head, std::in
     return head.status == 429 ? rate_limit_reset(head) : std::nullopt;
 }
 
-} // namespace thalweg::providers::detail
+} // namespace thalweg::wire
