@@ -42,14 +42,16 @@ struct place {
     std::string_view text;
 };
 
-// The lines that are not blank, counted in the plain way.
-std::vector<place> places_in(std::string_view bytes) {
+// The lines that are not blank, counted in the plain way. A blank one beyond the limit is too long like any
+// other.
+std::vector<place> places_in(std::string_view bytes, std::size_t limit) {
     std::vector<place> found;
     std::size_t line = 0;
     for (std::size_t at = 0; at < bytes.size();) {
         const std::string_view text = bytes.substr(at, bytes.find('\n', at) - at);
         ++line;
-        if (text.find_first_not_of(" \t\r") != std::string_view::npos) found.push_back({line, at, text});
+        const bool is_blank = text.find_first_not_of(" \t\r") == std::string_view::npos;
+        if (!is_blank || text.size() > limit) found.push_back({line, at, text});
         at += text.size() + 1;
     }
     return found;
@@ -81,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     const std::size_t limit = input[1] < 128 ? input[1] : trace::max_line;
     const std::string_view bytes{reinterpret_cast<const char*>(input) + 2, size - 2};
 
-    const auto expected = places_in(bytes);
+    const auto expected = places_in(bytes, limit);
     trace::reader from(std::make_unique<pieces>(bytes, piece), limit);
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const auto e = from.next();
