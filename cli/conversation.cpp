@@ -4,18 +4,16 @@
 
 #include "ask.hpp"
 #include "exit_status.hpp"
+#include "model_choice.hpp"
 #include "renderer.hpp"
 
 #include <thalweg/environments/any_environment.hpp>
 #include <thalweg/environments/combine.hpp>
 #include <thalweg/environments/demo.hpp>
 #include <thalweg/providers/model_catalogue.hpp>
-#include <thalweg/providers/openai_chat.hpp>
-#include <thalweg/providers/scripted.hpp>
 #include <thalweg/thalweg.hpp>
 
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <iterator>
@@ -75,8 +73,7 @@ int status_of(const run_outcome& outcome) {
     return failure;
 }
 
-template <class P>
-task<int> hold(const run_arguments& given, P provider, session_options options,
+task<int> hold(const run_arguments& given, any_provider provider, session_options options,
                std::optional<resumed_state> from) {
     json_lines lines;
     if (!lines.open(given.json)) {
@@ -137,30 +134,12 @@ bool read_prompt(std::string& prompt) {
     return false;
 }
 
-bool uses_openai(const run_arguments& given) {
-    if (!given.provider.empty()) return given.provider == "openai-chat";
-    const auto is_set = [](const char* name) {
-        const char* value = std::getenv(name);
-        return value != nullptr && *value != '\0';
-    };
-    return !given.base_url.empty() || is_set("OPENAI_API_KEY") || is_set("OPENAI_BASE_URL");
-}
-
 task<int> converse(const run_arguments& given, session_options options, std::optional<resumed_state> from) {
-    int status = failure;
-    const std::int64_t limit = uses_openai(given) ? providers::compaction_limit(given.model) : -1;
+    const bool is_real = !chosen_model(given).default_model.empty();
+    const std::int64_t limit = is_real ? providers::compaction_limit(given.model) : -1;
     if (!options.compaction && limit > 0) options.compaction.emplace().max_context_length = limit;
-    if (uses_openai(given)) {
-        providers::openai_chat_options chat;
-        chat.model = given.model;
-        chat.base_url = given.base_url;
-        providers::openai_chat provider(std::move(chat));
-        status = co_await hold(given, std::move(provider), std::move(options), std::move(from));
-    } else {
-        providers::scripted provider = given.tools == "demo" ? providers::demo_model()
-                                                             : providers::greeting_model();
-        status = co_await hold(given, std::move(provider), std::move(options), std::move(from));
-    }
+    any_provider provider = make_provider(given);
+    const int status = co_await hold(given, std::move(provider), std::move(options), std::move(from));
     co_return status;
 }
 

@@ -23,9 +23,6 @@ int complain(const std::string& sentence);
 /// error.
 [[nodiscard]] bool read_prompt(std::string& prompt);
 
-/// Which provider the arguments and the environment ask for; the other one is `scripted`.
-[[nodiscard]] bool uses_openai(const run_arguments& given);
-
 /// `given` outlives the task. `from`: what the session goes on with. The exit status.
 [[nodiscard]] thalweg::task<int> converse(const run_arguments& given, thalweg::session_options options,
                                           std::optional<thalweg::resumed_state> from);

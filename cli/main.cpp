@@ -4,11 +4,14 @@
 
 #include "demo_command.hpp"
 #include "exit_status.hpp"
+#include "model_choice.hpp"
 #include "resume_command.hpp"
 #include "run_command.hpp"
 #include "trace_command.hpp"
 #include "trace_list.hpp"
 #include "trace_stats.hpp"
+
+#include <thalweg/protocol/nearest.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -16,6 +19,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -39,14 +43,25 @@ std::string check_turns(const std::string& given) {
     return "'" + given + "' is no number of model requests; give 1 or more, or 0 for no limit";
 }
 
+std::string provider_fault(const std::string& given) {
+    std::vector<std::string_view> names;
+    for (const cli::model_choice& each : cli::model_choices)
+        names.push_back(each.name);
+    if (cli::find_choice(given) != nullptr) return {};
+    std::string known;
+    for (const std::string_view each : names)
+        known.append(known.empty() ? "" : ", ").append(each);
+    return "'" + given + "' is no provider of this program: " + known + thalweg::did_you_mean(given, names);
+}
+
 void add_conversation_options(CLI::App& command, cli::run_arguments& given) {
     command
         .add_option(
             "--provider", given.provider,
-            "scripted or openai-chat (default: openai-chat if there is a key or a URL, else scripted)")
-        ->check(CLI::IsMember({"scripted", "openai-chat"}));
+            "scripted, openai-chat or anthropic (default: by the key or URL that is there, else scripted)")
+        ->check(CLI::Validator(provider_fault, ""));
     command.add_option("--base-url", given.base_url,
-                       "API root of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1");
+                       "API root of a server, e.g. http://127.0.0.1:8080/v1; alone it means openai-chat");
     command.add_option("--tools", given.tools, "demo or none")
         ->check(CLI::IsMember({"demo", "none"}))
         ->capture_default_str();
@@ -65,7 +80,7 @@ void add_conversation_options(CLI::App& command, cli::run_arguments& given) {
 void add_run(CLI::App& app, cli::run_arguments& given) {
     CLI::App* run = app.add_subcommand("run", "Run an agent on one prompt and show its stream");
     add_conversation_options(*run, given);
-    run->add_option("--model", given.model, "Name of the model (default: gpt-5-mini)");
+    run->add_option("--model", given.model, "Name of the model (default: gpt-5-mini, claude-sonnet-4-5)");
     run->add_option("--system", given.system, "System prompt");
     run->add_option("--trace", given.trace, "Record the session below this folder");
     run->add_option("prompt", given.prompt, "What to say, one argument; - reads standard input")->required();
@@ -140,7 +155,8 @@ int main(int argc, char** argv) {
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", THALWEG_VERSION);
     app.footer("Exit status: 0 ok, 1 failure, 2 wrong usage, 3 credentials refused, 130 interrupted.\n"
-               "OPENAI_API_KEY and OPENAI_BASE_URL serve openai-chat; NO_COLOR turns colors off.");
+               "OPENAI_API_KEY and OPENAI_BASE_URL serve openai-chat, ANTHROPIC_API_KEY and\n"
+               "ANTHROPIC_BASE_URL serve anthropic; NO_COLOR turns colors off.");
     cli::run_arguments run;
     cli::resume_arguments resume;
     cli::trace_target target;

@@ -4,6 +4,7 @@
 
 #include "conversation.hpp"
 #include "exit_status.hpp"
+#include "model_choice.hpp"
 #include "printable.hpp"
 #include "renderer.hpp"
 #include "trace_target.hpp"
@@ -75,7 +76,7 @@ result<run_arguments> settle(const resume_arguments& given, const session_meta& 
     run.prompt = *given.prompt;
     run.model = given.model.empty() ? meta.model_id.str() : given.model;
     if (run.provider.empty()) run.provider = meta.provider.str();
-    if (run.provider == "scripted" || run.provider == "openai-chat") return run;
+    if (find_choice(run.provider) != nullptr) return run;
     return thalweg::failure(make_error_code(std::errc::not_supported),
                             "the session's provider \"" + one_line(meta.provider, 60) +
                                 "\" is not known to this program; name another one with --provider");

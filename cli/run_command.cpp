@@ -4,6 +4,7 @@
 
 #include "conversation.hpp"
 #include "exit_status.hpp"
+#include "model_choice.hpp"
 
 #include <thalweg/providers/model_catalogue.hpp>
 #include <thalweg/thalweg.hpp>
@@ -21,8 +22,6 @@ using namespace thalweg;
 
 namespace {
 
-constexpr const char* default_model = "gpt-5-mini";
-
 /// The trace of a new session in the folder that was given.
 result<std::unique_ptr<trace::file_sink>> open_trace(const run_arguments& given, session_options& options,
                                                      loop& on) {
@@ -32,8 +31,9 @@ result<std::unique_ptr<trace::file_sink>> open_trace(const run_arguments& given,
     if (!sink) return sink;
     session_meta meta;
     meta.session_id = text(where.session_id);
-    meta.provider = text(uses_openai(given) ? "openai-chat" : "scripted");
-    meta.model_id = text(uses_openai(given) ? given.model : "scripted-1");
+    const model_choice& chosen = chosen_model(given);
+    meta.provider = text(chosen.name);
+    meta.model_id = chosen.default_model.empty() ? text("scripted-1") : text(given.model);
     meta.model_context_window = providers::known_models().find(meta.model_id).context_window.value_or(0);
     meta.system_prompt = text(given.system);
     std::error_code ignored;
@@ -58,16 +58,18 @@ task<int> perform(const run_arguments& given) {
 } // namespace
 
 int run(const run_arguments& given) {
-    const bool is_scripted = !uses_openai(given);
+    const model_choice& chosen = chosen_model(given);
+    const bool is_scripted = chosen.default_model.empty();
     if (is_scripted && (!given.model.empty() || !given.base_url.empty())) {
         std::fprintf(stderr, "error: %s means nothing to the scripted model; %s\n",
                      given.model.empty() ? "--base-url" : "--model",
-                     given.provider.empty() ? "set OPENAI_API_KEY or give --base-url to reach a real one"
-                                            : "leave it out, or write --provider openai-chat");
+                     given.provider.empty()
+                         ? "set OPENAI_API_KEY or ANTHROPIC_API_KEY or give --base-url to reach a real one"
+                         : "leave it out, or write --provider openai-chat");
         return usage;
     }
     run_arguments complete = given;
-    if (complete.model.empty()) complete.model = default_model;
+    if (complete.model.empty()) complete.model = chosen.default_model;
     if (!read_prompt(complete.prompt)) return usage;
     return run_main([&complete] { return perform(complete); });
 }

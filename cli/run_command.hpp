@@ -10,10 +10,9 @@
 namespace cli {
 
 struct run_arguments {
-    std::string
-        provider; ///< scripted, openai-chat; empty = openai-chat if there is a key or a URL, else scripted
+    std::string provider; ///< a name of model_choices; empty = see chosen_model()
     std::string base_url;
-    std::string model; ///< empty = the default of openai-chat
+    std::string model; ///< empty = the default of the provider
     std::string system;
     std::string tools = "none"; ///< demo, none
     std::string approve;        ///< all, ask, none; empty = ask on a terminal, none otherwise

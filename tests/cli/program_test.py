@@ -438,6 +438,30 @@ class program_test(unittest.TestCase):
         self.assertIn("set OPENAI_API_KEY", done.err)
         self.assertIn("openai_chat_options::api_key", done.err)
 
+    def test_a_provider_of_the_program_by_its_name(self):
+        done = run("run", "--provider", "anthropic", "hi")
+        self.assertEqual((done.status, done.out), (3, ""))
+        self.assertIn("set ANTHROPIC_API_KEY", done.err)
+        unknown = run("run", "--provider", "antropic", "hi")
+        self.assertEqual(unknown.status, 2)
+        self.assertIn("'antropic' is no provider of this program", unknown.err)
+        self.assertIn('did you mean "anthropic"?', unknown.err)
+
+    def test_an_answer_of_the_anthropic_protocol_is_shown_and_recorded(self):
+        events = [{"type": "message_start", "message": {"id": "1", "usage": {"input_tokens": 3}}},
+                  {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+                  {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hello"}},
+                  {"type": "content_block_stop", "index": 0},
+                  {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+                  {"type": "message_stop"}]
+        body = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events).encode()
+        with server(body) as url:
+            done = run("run", "--provider", "anthropic", "--base-url", url, "hi")
+            self.assertEqual((done.status, done.out), (0, "hello\n"), done.err)
+            saved = run("run", "--provider", "anthropic", "--base-url", url, "--json", "hi")
+        self.assert_clean(saved.out)
+        self.assertIn('"total":5', saved.out)
+
     def test_an_answer_that_a_limit_cuts_says_so(self):
         cut = (chat_server.chunk({"content": "cut he"}) + chat_server.chunk({}, "length") + "data: [DONE]\n\n").encode()
         with server(cut) as url:
