@@ -43,22 +43,45 @@ std::string check_turns(const std::string& given) {
     return "'" + given + "' is no number of model requests; give 1 or more, or 0 for no limit";
 }
 
-std::string provider_fault(const std::string& given) {
+std::vector<std::string_view> provider_names() {
     std::vector<std::string_view> names;
-    for (const cli::model_choice& each : cli::model_choices)
+    for (const cli::model_choice& each : cli::model_choices())
         names.push_back(each.name);
+    return names;
+}
+
+std::string listed(const std::vector<std::string_view>& words) {
+    std::string made;
+    for (const std::string_view each : words)
+        made.append(made.empty() ? "" : ", ").append(each);
+    return made;
+}
+
+std::string provider_fault(const std::string& given) {
     if (cli::find_choice(given) != nullptr) return {};
-    std::string known;
-    for (const std::string_view each : names)
-        known.append(known.empty() ? "" : ", ").append(each);
-    return "'" + given + "' is no provider of this program: " + known + thalweg::did_you_mean(given, names);
+    const auto names = provider_names();
+    return "'" + given + "' is no provider of this program: " + listed(names) +
+           thalweg::did_you_mean(given, names);
+}
+
+/// What every help text ends with.
+std::string footer() {
+    std::string
+        made = "Exit status: 0 ok, 1 failure, 2 wrong usage, 3 credentials refused, 130 interrupted.\n"
+               "Environment: NO_COLOR turns colors off; of the providers read";
+    for (const cli::model_choice& each : cli::model_choices()) {
+        if (each.address.empty()) continue;
+        made.append("\n  ").append(each.name).append(": ");
+        if (!each.key.empty()) made.append(each.key).append(", ");
+        made += each.address;
+    }
+    return made;
 }
 
 void add_conversation_options(CLI::App& command, cli::run_arguments& given) {
     command
-        .add_option(
-            "--provider", given.provider,
-            "scripted, openai-chat or anthropic (default: by the key or URL that is there, else scripted)")
+        .add_option("--provider", given.provider,
+                    listed(provider_names()) + " (default: by the key or URL that is there, else scripted)")
         ->check(CLI::Validator(provider_fault, ""));
     command.add_option("--base-url", given.base_url,
                        "API root of a server, e.g. http://127.0.0.1:8080/v1; alone it means openai-chat");
@@ -154,9 +177,7 @@ int main(int argc, char** argv) {
     // Missing and misspelled ones are told below, by name.
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", THALWEG_VERSION);
-    app.footer("Exit status: 0 ok, 1 failure, 2 wrong usage, 3 credentials refused, 130 interrupted.\n"
-               "OPENAI_API_KEY and OPENAI_BASE_URL serve openai-chat, ANTHROPIC_API_KEY and\n"
-               "ANTHROPIC_BASE_URL serve anthropic; NO_COLOR turns colors off.");
+    app.footer(footer());
     cli::run_arguments run;
     cli::resume_arguments resume;
     cli::trace_target target;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 namespace cli {
@@ -22,6 +23,10 @@ bool is_set(std::string_view name) {
     return value != nullptr && *value != '\0';
 }
 
+any_provider scripted(const run_arguments& given) {
+    return given.tools == "demo" ? providers::demo_model() : providers::greeting_model();
+}
+
 template <class Provider, class Options>
 any_provider made(const run_arguments& given) {
     Options options;
@@ -30,27 +35,36 @@ any_provider made(const run_arguments& given) {
     return Provider(std::move(options));
 }
 
+constexpr model_choice known[] = {
+    {"scripted", "", "", "", scripted},
+    {"openai-chat", "gpt-5-mini", "OPENAI_API_KEY", "OPENAI_BASE_URL",
+     made<providers::openai_chat, providers::openai_chat_options>},
+    {"anthropic", "claude-sonnet-4-5", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
+     made<providers::anthropic, providers::anthropic_options>},
+};
+
 } // namespace
 
+std::span<const model_choice> model_choices() {
+    return known;
+}
+
 const model_choice* find_choice(std::string_view name) {
-    const auto found = std::find_if(model_choices.begin(), model_choices.end(),
+    const auto found = std::find_if(std::begin(known), std::end(known),
                                     [name](const model_choice& each) { return each.name == name; });
-    return found == model_choices.end() ? nullptr : &*found;
+    return found == std::end(known) ? nullptr : found;
 }
 
 const model_choice& chosen_model(const run_arguments& given) {
     if (const model_choice* named = find_choice(given.provider)) return *named;
     if (!given.base_url.empty()) return *find_choice("openai-chat");
-    for (const model_choice& each : model_choices)
+    for (const model_choice& each : known)
         if (is_set(each.key) || is_set(each.address)) return each;
-    return model_choices.front();
+    return known[0];
 }
 
 any_provider make_provider(const run_arguments& given) {
-    const std::string_view name = chosen_model(given).name;
-    if (name == "openai-chat") return made<providers::openai_chat, providers::openai_chat_options>(given);
-    if (name == "anthropic") return made<providers::anthropic, providers::anthropic_options>(given);
-    return given.tools == "demo" ? providers::demo_model() : providers::greeting_model();
+    return chosen_model(given).make(given);
 }
 
 } // namespace cli

@@ -179,13 +179,12 @@ TEST_CASE("anthropic: foreign call ids are made to fit, and results refer to the
 
 TEST_CASE("anthropic: what the server would refuse is found before sending") {
     const auto refusal = [](const messages& input, const std::vector<tool_definition>& tools) {
-        return providers::detail::anthropic_refusal(model_request({}, input, tools, {}, {}));
+        return wire::refusal_of(model_request({}, input, tools, {}, {}),
+                                providers::detail::anthropic_rules());
     };
     CHECK(refusal({prompt}, {{"good_name-1", "", ""}}).empty());
     CHECK(refusal({prompt}, {{"a b", "", ""}}) ==
           "tool name \"a b\": Anthropic takes 1 to 128 letters, digits, '_' and '-'");
-    CHECK_FALSE(refusal({prompt}, {{"", "", ""}}).empty());
-    CHECK_FALSE(refusal({prompt}, {{text(std::string(129, 'a')), "", ""}}).empty());
     CHECK(refusal({message::inline_data(role::user, "AA==", "image/tiff")}, {}) ==
           "an image is of the type \"image/tiff\": Anthropic takes image/png, image/jpeg, image/gif and "
           "image/webp");

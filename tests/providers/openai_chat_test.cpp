@@ -107,6 +107,24 @@ TEST_CASE("the key comes from the environment if none is given, and may be missi
     CHECK_THAT(without.outcome.message(), Catch::Contains("OPENAI_API_KEY"));
 }
 
+TEST_CASE("a request that no server takes is not sent") {
+    const http_server server(event_stream({good}));
+    const std::vector<tool_definition> twins = {{"a", "", ""}, {"a", "", ""}};
+    loop on;
+    const message prompt = message::user_text("go");
+    const auto ask = [&]() -> task<model_outcome> {
+        providers::openai_chat provider(at(server));
+        auto run = provider.generate(model_request({}, std::span(&prompt, 1), twins, {}, {}));
+        while (auto each = co_await run.next()) {}
+        co_return std::move(run.result());
+    };
+    const model_outcome outcome = on.run(ask());
+    CHECK(outcome.status() == stop_reason::failed);
+    CHECK(outcome.is_permanent());
+    CHECK_THAT(outcome.message(), Catch::Contains("two tools are named \"a\""));
+    CHECK(server.requests().empty());
+}
+
 TEST_CASE("the address comes from the environment if none is given") {
     const http_server server(event_stream({good}));
     REQUIRE(setenv("OPENAI_BASE_URL", server.url("/v2").c_str(), 1) == 0);

@@ -65,18 +65,9 @@ anthropic::anthropic(anthropic_options options)
 
 stream<delta, model_outcome> anthropic::generate(model_request request) {
     const settings& with = *settings_;
-    std::shared_ptr<const wire::endpoint> at(settings_, &with.at);
+    auto at = wire::checked({settings_, &with.at}, request, detail::anthropic_rules());
     std::string body;
-    if (!at->refusal()) {
-        std::string refusal = detail::anthropic_refusal(request);
-        if (refusal.empty()) {
-            body = detail::anthropic_request_body(with.options, request);
-        } else {
-            auto refusing = std::make_shared<wire::endpoint>(with.at);
-            refusing->refuse(std::move(refusal));
-            at = std::move(refusing);
-        }
-    }
+    if (!at->refusal()) body = detail::anthropic_request_body(with.options, request);
     return wire::exchange(std::move(at), std::move(body),
                           std::make_unique<anthropic_decoder>(with.options.model));
 }

@@ -4,6 +4,7 @@
 
 #include <thalweg/providers/chat/decoder.hpp>
 #include <thalweg/providers/chat/request.hpp>
+#include <thalweg/providers/detail/openai_server.hpp>
 #include <thalweg/wire/exchange.hpp>
 #include <thalweg/wire/request_body.hpp>
 
@@ -25,8 +26,7 @@ struct openai_chat::settings {
         if (!options.project.empty()) at.add_header("OpenAI-Project", options.project);
         at.refuse(wire::extra_fault(options.extra));
         if (options.model.empty()) at.refuse("option model is empty: name the model to ask");
-        const bool is_openai = options.base_url.starts_with("https://api.openai.com");
-        if (is_openai && key.empty() && options.headers.empty())
+        if (detail::is_openai(options.base_url) && key.empty() && options.headers.empty())
             at.refuse(model_outcome::auth(
                 "no API key: set OPENAI_API_KEY (in code also: openai_chat_options::api_key)"));
     }
@@ -37,9 +37,10 @@ openai_chat::openai_chat(openai_chat_options options)
 
 stream<delta, model_outcome> openai_chat::generate(model_request request) {
     const settings& with = *settings_;
-    std::string body = with.at.refusal() ? std::string() : detail::chat_request_body(with.options, request);
-    return wire::exchange(std::shared_ptr<const wire::endpoint>(settings_, &with.at), std::move(body),
-                          std::make_unique<chat_decoder>(with.options.model));
+    auto at = wire::checked({settings_, &with.at}, request, detail::openai_rules(with.options.base_url));
+    std::string body;
+    if (!at->refusal()) body = detail::chat_request_body(with.options, request);
+    return wire::exchange(std::move(at), std::move(body), std::make_unique<chat_decoder>(with.options.model));
 }
 
 } // namespace thalweg::providers

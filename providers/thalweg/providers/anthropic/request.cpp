@@ -8,6 +8,7 @@
 #include <thalweg/wire/request_body.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
 #include <optional>
@@ -23,24 +24,8 @@ using wire::append_text;
 using wire::exchanged;
 using wire::request_body;
 
-constexpr std::size_t longest_name = 128;
 constexpr std::size_t longest_call_id = 64;
 constexpr std::int64_t least_budget = 1024;
-
-bool is_word(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
-}
-
-bool can_be_shown(const wire::picture& shown) {
-    return shown.is_url() ||
-           wire::is_one_of(shown.mime_type, {"image/png", "image/jpeg", "image/gif", "image/webp"});
-}
-
-std::string picture_refusal(const wire::picture& shown) {
-    if (can_be_shown(shown)) return {};
-    return "an image is of the type \"" + std::string(shown.mime_type) +
-           "\": Anthropic takes image/png, image/jpeg, image/gif and image/webp";
-}
 
 /// Content blocks, as JSON texts: the last one can still be marked.
 using blocks = std::vector<std::string>;
@@ -260,26 +245,17 @@ bool add_thinking_level(request_body& body, const anthropic_options& options, st
 
 } // namespace
 
-std::string anthropic_refusal(const model_request& request) {
-    for (const tool_definition& each : request.tools()) {
-        const std::string_view name = each.name;
-        const bool fits = !name.empty() && name.size() <= longest_name &&
-                          std::all_of(name.begin(), name.end(), is_word);
-        if (!fits)
-            return "tool name \"" + std::string(name) +
-                   "\": Anthropic takes 1 to 128 letters, digits, '_' and '-'";
-    }
-    for (const auto part : {request.history(), request.input()}) {
-        for (const message& each : part) {
-            if (each.kind() == kind::tool_call_output)
-                for (const text& image : each.images())
-                    if (auto refusal = picture_refusal(wire::picture_at(image)); !refusal.empty())
-                        return refusal;
-            if (const auto shown = wire::picture_of(each); shown && each.role() == role::user)
-                if (auto refusal = picture_refusal(*shown); !refusal.empty()) return refusal;
-        }
-    }
-    return {};
+const wire::request_rules& anthropic_rules() {
+    static constexpr std::array<std::string_view, 4> image_types = {"image/png", "image/jpeg", "image/gif",
+                                                                    "image/webp"};
+    static constexpr std::array<std::string_view, 3> nowhere_on_top = {"oneOf", "allOf", "anyOf"};
+    static constexpr wire::request_rules rules = {.server = "Anthropic",
+                                                  .longest_name = 128,
+                                                  .beside_letters = "_-",
+                                                  .no_members_on_top = nowhere_on_top,
+                                                  .image_types = image_types,
+                                                  .largest_image = std::size_t{5} << 20};
+    return rules;
 }
 
 std::string anthropic_request_body(const anthropic_options& options, const model_request& request) {

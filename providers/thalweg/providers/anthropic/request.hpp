@@ -7,13 +7,14 @@
 
 #include <thalweg/protocol/provider.hpp>
 #include <thalweg/providers/anthropic.hpp>
+#include <thalweg/wire/request_rules.hpp>
 
 #include <string>
 
 namespace thalweg::providers::detail {
 
-/// Why the server would refuse this request, as a sentence with the rule; empty = it would not.
-[[nodiscard]] std::string anthropic_refusal(const model_request& request);
+/// What the server refuses.
+[[nodiscard]] const wire::request_rules& anthropic_rules();
 
 /// The whole body. Always valid JSON in valid UTF-8, whatever the messages hold. Precondition:
 /// `options.extra` is empty or a JSON object.

@@ -3,10 +3,11 @@
 #include <thalweg/providers/chat/request.hpp>
 
 #include <thalweg/protocol/json.hpp>
-#include <thalweg/wire/endpoint.hpp>
+#include <thalweg/providers/detail/openai_server.hpp>
 #include <thalweg/wire/request_body.hpp>
 
 #include <string_view>
+#include <utility>
 
 namespace thalweg::providers::detail {
 
@@ -67,18 +68,11 @@ void add_thinking(request_body& body, thinking_switch how, std::string_view leve
     }
 }
 
-bool is_openai(std::string_view base_url) {
-    return base_url.starts_with("https://api.openai.com/") || base_url == "https://api.openai.com";
-}
-
 } // namespace
 
 openai_chat_options resolved(openai_chat_options options) {
     constexpr std::size_t longest_at_openai = 64;
-    if (options.base_url.empty()) {
-        options.base_url = wire::from_environment({"OPENAI_BASE_URL"});
-        if (options.base_url.empty()) options.base_url = "https://api.openai.com/v1";
-    }
+    options.base_url = openai_base(std::move(options.base_url));
     const bool openai = is_openai(options.base_url);
     auto& dialect = options.dialect;
     if (dialect.length == length_member::automatic)
